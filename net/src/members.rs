@@ -103,10 +103,8 @@ pub struct Members {
     course: Course,
     /// When each other was heard last.
     heard: BTreeMap<PlayerId, Duration>,
-    /// What each other said last of who leads, and when.
-    stands: BTreeMap<PlayerId, (Stand, Duration)>,
-    /// Those of them whose vote is not shown to be a promise of their own. It elects nobody.
-    unproven: BTreeSet<PlayerId>,
+    /// What each other told last of who leads.
+    stands: BTreeMap<PlayerId, Told>,
     told_at: Option<Duration>,
     /// When it began to tell its doubts.
     doubted_at: Option<Duration>,
@@ -120,6 +118,22 @@ pub struct Members {
     distrusted: BTreeMap<PlayerId, LeaveReason>,
     /// For whose sake all voted again while this member led: since when, and how often.
     indulged: BTreeMap<PlayerId, (Duration, u32)>,
+}
+
+/// What another member told.
+#[derive(Clone, Debug)]
+struct Told {
+    stand: Stand,
+    at: Duration,
+    /// Whether its vote is shown to be a promise of its own. Else it elects nobody.
+    is_proven: bool,
+}
+
+impl Told {
+    /// Whether its doubts still count.
+    fn is_fresh(&self, now: Duration) -> bool {
+        now < self.at.saturating_add(DOUBT_LASTS)
+    }
 }
 
 /// How far a member is.
@@ -149,7 +163,6 @@ impl Members {
             course: Course::Follows,
             heard: BTreeMap::from([(leader.leader, now)]),
             stands: BTreeMap::new(),
-            unproven: BTreeSet::new(),
             told_at: None,
             doubted_at: None,
             deaf: BTreeSet::new(),
@@ -192,7 +205,6 @@ impl Members {
     /// A player is no member any more.
     pub fn forget(&mut self, player: PlayerId) {
         self.stands.remove(&player);
-        self.unproven.remove(&player);
         self.heard.remove(&player);
         self.indulged.remove(&player);
         self.distrusted.remove(&player);
@@ -219,12 +231,12 @@ impl Members {
 
     /// What each other said last that it knows.
     pub fn claims(&self) -> impl Iterator<Item = (PlayerId, Known)> {
-        self.stands.iter().map(|(player, (stand, _))| (*player, stand.known))
+        self.stands.iter().map(|(player, told)| (*player, told.stand.known))
     }
 
     /// What some members said counts no more, by who said it, and what it knows.
     pub fn unhear(&mut self, counts_no_more: impl Fn(PlayerId, Known) -> bool) {
-        self.stands.retain(|player, (stand, _)| !counts_no_more(*player, stand.known));
+        self.stands.retain(|player, told| !counts_no_more(*player, told.stand.known));
     }
 
     /// The leader is known to be gone, or gave up. It may be this member.
@@ -263,8 +275,8 @@ impl Members {
     /// Returns the vote.
     pub fn resigned(&mut self, leader: PlayerId, heir: PlayerId) -> Vote {
         let vote = Vote { epoch: self.next_epoch(), leader: heir };
-        self.stands.insert(leader, (Stand::of(vote, Known::default()), Duration::MAX));
-        self.unproven.remove(&leader);
+        let stand = Stand::of(vote, Known::default());
+        self.stands.insert(leader, Told { stand, at: Duration::MAX, is_proven: true });
         vote
     }
 
@@ -276,8 +288,8 @@ impl Members {
 
     /// Whether another said something lately, be it of who leads.
     pub fn reaches(&self, player: PlayerId, now: Duration) -> bool {
-        let stood = self.stands.get(&player).filter(|(_, at)| *at <= now);
-        self.hears(player, now) || stood.is_some_and(|(_, at)| now < *at + LEASE)
+        let told = self.stands.get(&player).filter(|told| told.at <= now);
+        self.hears(player, now) || told.is_some_and(|told| now < told.at + LEASE)
     }
 
     /// When another member was heard last; if never, when its word began to count here.
@@ -290,16 +302,12 @@ impl Members {
     /// decided.
     pub fn take(&mut self, from: PlayerId, stand: Stand, is_proven: bool, now: Duration) -> bool {
         let ahead = stand.newest().0.saturating_sub(self.vote.epoch.0);
-        let overtaken = self.stands.get(&from).is_some_and(|(before, _)| before.vote.epoch > stand.vote.epoch);
+        let overtaken = self.stands.get(&from).is_some_and(|told| told.stand.vote.epoch > stand.vote.epoch);
         if from == self.me || ahead > EPOCHS_AHEAD_MAX || overtaken {
             return false;
         }
         let Stand { vote, doubts, .. } = stand;
-        self.stands.insert(from, (stand, now));
-        match is_proven {
-            true => self.unproven.remove(&from),
-            false => self.unproven.insert(from),
-        };
+        self.stands.insert(from, Told { stand, at: now, is_proven });
         if from == self.vote.leader {
             let leads_on = vote.leader == from && vote.epoch > self.vote.epoch;
             let follows = self.policy.suspicion.is_some() && self.leader().is_some();
@@ -369,8 +377,8 @@ impl Members {
     /// [leads](Members::lead) on.
     pub fn elected(&self, electorates: &Electorates, now: Duration) -> Option<BTreeMap<PlayerId, Known>> {
         let Course::Elected(at) = self.course else { return None };
-        let voted = |(player, (stand, _)): (&PlayerId, &(Stand, Duration))| {
-            (stand.vote == self.vote && self.is_proven(*player)).then_some((*player, stand.known))
+        let voted = |(player, told): (&PlayerId, &Told)| {
+            (told.stand.vote == self.vote && told.is_proven).then_some((*player, told.stand.known))
         };
         let voters: BTreeMap<_, _> = self.stands.iter().filter_map(voted).collect();
         let has_voted = |player| player == self.me || voters.contains_key(&player);
@@ -389,15 +397,15 @@ impl Members {
         let counts = |player: &PlayerId| asks_anyone || *player == self.vote.leader;
         let knows = |stand: &Stand| stand.known.is_of_same(&own) && stand.known.end > own.end;
         let players = self.stands.keys().copied().filter(counts);
-        players.filter(|player| fresh(&self.stands, *player, now).is_some_and(knows)).collect()
+        players.filter(|player| self.fresh(*player, now).is_some_and(knows)).collect()
     }
 
     /// The one that this member voted for says that it leads. That is believed as far as it hears
     /// members whom this one does not: it knows how they voted. Returns whether it is followed.
     pub fn led(&mut self, vote: Vote, electorates: &Electorates, now: Duration) -> bool {
         let open = matches!(self.course, Course::Voted | Course::Doubts { followed: false });
-        let votes = |player| self.vote_of(player) == Some(vote) && self.is_proven(player);
-        let says = self.stands.get(&vote.leader).map(|(stand, _)| stand);
+        let votes = |player| self.backs(player, vote);
+        let says = self.stands.get(&vote.leader).map(|told| &told.stand);
         let vouched = |player| self.deaf.contains(&player) && says.is_some_and(|stand| !stand.deaf.contains(&player));
         let led = open && self.vote == vote && electorates.is_quorum(|player| votes(player) || vouched(player));
         if led {
@@ -431,7 +439,7 @@ impl Members {
         let doubts = matches!(self.course, Course::Doubts { .. });
         // Who follows says nothing, but answers who doubts.
         let answers = doubts && now >= *self.doubted_at.get_or_insert(now) + DEAF_AFTER;
-        let speaks = |player| fresh(&self.stands, player, now).is_some();
+        let speaks = |player| self.fresh(player, now).is_some();
         let is_silent = |player| !speaks(player) && (answers || self.deaf.contains(&player));
         let silent = electorates.iter().filter(|player| *player != self.me && is_silent(*player));
         self.deaf = silent.chain(self.outlook.apart.iter().copied()).collect();
@@ -471,12 +479,18 @@ impl Members {
 
     /// For whom a member voted last, as far as this one knows.
     fn vote_of(&self, player: PlayerId) -> Option<Vote> {
-        if player == self.me { Some(self.vote) } else { self.stands.get(&player).map(|(stand, _)| stand.vote) }
+        if player == self.me { Some(self.vote) } else { self.stands.get(&player).map(|told| told.stand.vote) }
     }
 
-    /// Whether the vote of a member can elect.
-    fn is_proven(&self, player: PlayerId) -> bool {
-        !self.unproven.contains(&player)
+    /// What a member told lately.
+    fn fresh(&self, player: PlayerId, now: Duration) -> Option<&Stand> {
+        self.stands.get(&player).filter(|told| told.is_fresh(now)).map(|told| &told.stand)
+    }
+
+    /// Whether a member gave this vote, and it can elect.
+    fn backs(&self, player: PlayerId, vote: Vote) -> bool {
+        self.stands.get(&player).is_some_and(|told| told.stand.vote == vote && told.is_proven)
+            || player == self.me && self.vote == vote
     }
 
     fn suspicious_at(&self) -> Duration {
@@ -496,11 +510,11 @@ impl Members {
         if !self.is_settled(now) {
             return;
         }
-        let promised = |(stand, at): &(Stand, Duration)| {
-            let elsewhere = stand.vote.epoch >= self.vote.epoch && stand.vote != self.vote;
-            elsewhere && now < at.saturating_add(DOUBT_LASTS)
+        let promised = |told: &Told| {
+            let vote = told.stand.vote;
+            vote.epoch >= self.vote.epoch && vote != self.vote && told.is_fresh(now)
         };
-        let strays = self.stands.iter().filter(|(_, stand)| promised(stand)).map(|(player, _)| *player);
+        let strays = self.stands.iter().filter(|(_, told)| promised(told)).map(|(player, _)| *player);
         let strays: Vec<_> = strays.collect();
         let heard = |player| player == self.me || self.policy.suspicion.is_none() || self.hears(player, now);
         let backed = electorates.is_quorum(|player| heard(player) && !strays.contains(&player));
@@ -527,7 +541,7 @@ impl Members {
     /// The epoch that comes next: one that others have voted in already, or the first in which
     /// nobody is known to have.
     fn next_epoch(&self) -> Epoch {
-        let others = self.stands.values().map(|(stand, _)| stand.newest());
+        let others = self.stands.values().map(|told| told.stand.newest());
         let own = self.vote.epoch.max(self.declined.unwrap_or_default());
         others.fold(Epoch(own.0 + 1), Epoch::max)
     }
@@ -554,17 +568,16 @@ impl Members {
 
     /// The newest leader that a quorum voted for, if it is news.
     fn winner(&self, electorates: &Electorates) -> Option<Vote> {
-        let stands = self.stands.iter().filter(|(player, _)| self.is_proven(**player));
-        let stands = stands.map(|(player, (stand, _))| (*player, stand.vote));
-        let votes: BTreeMap<_, _> = stands.chain([(self.me, self.vote)]).collect();
+        let votes = self.stands.values().filter(|told| told.is_proven).map(|told| told.stand.vote);
+        let votes = votes.chain([self.vote]);
         let is_news = |vote: &Vote| match vote.epoch.cmp(&self.vote.epoch) {
             Ordering::Less => false,
             Ordering::Equal => matches!(self.course, Course::Voted | Course::Doubts { followed: false }),
             Ordering::Greater => true,
         };
         let declined = |vote: &Vote| vote.leader == self.me && Some(vote.epoch) <= self.declined;
-        let wins = |vote: &Vote| !declined(vote) && electorates.is_quorum(|player| votes.get(&player) == Some(vote));
-        votes.values().copied().filter(|vote| is_news(vote) && wins(vote)).max_by_key(|vote| vote.epoch)
+        let wins = |vote: &Vote| !declined(vote) && electorates.is_quorum(|player| self.backs(player, *vote));
+        votes.filter(|vote| is_news(vote) && wins(vote)).max_by_key(|vote| vote.epoch)
     }
 
     fn follow(&mut self, vote: Vote, now: Duration) {
@@ -572,12 +585,6 @@ impl Members {
         (self.vote, self.voted_at, self.told_at) = (vote, now, None);
         self.heard.insert(vote.leader, now);
     }
-}
-
-/// What a member said lately.
-fn fresh(stands: &BTreeMap<PlayerId, (Stand, Duration)>, player: PlayerId, now: Duration) -> Option<&Stand> {
-    let (stand, at) = stands.get(&player)?;
-    (now < at.saturating_add(DOUBT_LASTS)).then_some(stand)
 }
 
 /// What only a session without turns of a leader needs.
@@ -595,9 +602,8 @@ impl Members {
 
     /// What those know who vote as this member does, be it that others chose.
     pub fn backers(&self) -> BTreeMap<PlayerId, Known> {
-        let back = |(player, (stand, _)): (&PlayerId, &(Stand, Duration))| {
-            (stand.vote == self.vote).then_some((*player, stand.known))
-        };
+        let back =
+            |(player, told): (&PlayerId, &Told)| (told.stand.vote == self.vote).then_some((*player, told.stand.known));
         self.stands.iter().filter_map(back).collect()
     }
 

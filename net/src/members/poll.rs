@@ -8,7 +8,7 @@ use core::time::Duration;
 
 use lockstone_sim::PlayerId;
 
-use super::{Electorates, Members, fresh};
+use super::{Electorates, Members};
 use crate::wire::{Epoch, Known, Stand, Vote};
 
 pub struct Poll<'a> {
@@ -89,7 +89,7 @@ impl<'a> Poll<'a> {
 
     /// What one said lately.
     fn stand(&self, player: PlayerId) -> Option<&Stand> {
-        fresh(&self.members.stands, player, self.now)
+        self.members.fresh(player, self.now)
     }
 
     fn stands(&self) -> impl Iterator<Item = &Stand> {
