@@ -20,6 +20,7 @@
 mod addresses;
 mod attend;
 mod certificate;
+mod count;
 mod figures;
 mod files;
 mod ingress;

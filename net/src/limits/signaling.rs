@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use super::{PEER_SIGNALS_MAX, PLAYERS_MAX};
+use super::{HANDSHAKE_SIGNALS_MAX, PEER_SIGNALS_MAX, PEER_SIGNALS_TIME, PLAYERS_MAX};
 
 /// The most peers of a party's room.
 pub const ROOM_PEERS_MAX: usize = PLAYERS_MAX;
@@ -21,8 +21,8 @@ pub const ADDRESS_CONNECTIONS_MAX: usize = 512;
 /// be.
 pub const ADDRESSES_REMEMBERED_MAX: usize = 16_384;
 
-/// How many of something an address may do at once, and how many it may do again a second later.
-/// More wait.
+/// How many of something one may do at once, and how many again a second later. What more is of an
+/// address waits.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     /// So many cost nothing.
@@ -69,9 +69,9 @@ pub const AWAITED_FOR: Duration = Duration::from_secs(5);
 /// The largest message from a peer, in bytes. A session description has about 1,000, in a
 /// browser up to 5,000.
 pub const MESSAGE_BYTES_MAX: usize = 16_384;
-/// How many signals of a party's peer are passed on in
-/// [`PEER_SIGNALS_TIME`](super::PEER_SIGNALS_TIME): as many as all others take.
-pub const PARTY_SIGNALS_MAX: u32 = PEER_SIGNALS_MAX * (ROOM_PEERS_MAX as u32 - 1);
+/// Signals of one peer to another that are passed on; more are not. Each has the other look at it:
+/// those of a handshake come at once, and of one after the other all that a peer takes.
+pub const SIGNALS: Pace = Pace { free: HANDSHAKE_SIGNALS_MAX as u32, per_s: 4 };
 /// How much waits for a peer that does not read, in bytes. A handshake takes 10 to 50 KB, and a
 /// full party's joiner needs fifteen.
 pub const INBOX_BYTES_MAX: usize = 1 << 20;
@@ -97,6 +97,8 @@ const _: () = assert!(ADDRESS_CONNECTIONS_MAX as u32 <= VISITS.free);
 const _: () = assert!(ADDRESS_CONNECTIONS_MAX as u32 * (2 * CONNECTION_READS + 12) <= READS.free);
 // A relay is read as fast as all that it may be in the middle of, each within a second.
 const _: () = assert!(super::HANDSHAKES_MAX as u32 * PEER_SIGNALS_MAX <= READS.per_s);
+// Who signals as much as it may is not passed over by whom it signals.
+const _: () = assert!(SIGNALS.per_s as u64 * PEER_SIGNALS_TIME.as_secs() <= PEER_SIGNALS_MAX as u64);
 // A peer that takes nothing of what waits for it is gone sooner than one that is silent.
 const _: () = assert!(WAIT_MAX.as_secs() < SEND_WITHIN.as_secs() && SEND_WITHIN.as_secs() < SILENCE_MAX.as_secs());
 // A joiner that waits for a silent first peer has half of its patience, 15 s, to be let in later.

@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, HeaderName};
 
+use super::count::Count;
 use super::figures::Figures;
 use super::rooms::Waiting;
 use crate::limits::signaling::{
-    ADDRESS_CONNECTIONS_MAX, ADDRESSES_REMEMBERED_MAX, CONNECTION_READS, GUESSES, Pace, READ_BYTES_EACH, READS, VISITS,
+    ADDRESS_CONNECTIONS_MAX, ADDRESSES_REMEMBERED_MAX, CONNECTION_READS, GUESSES, READ_BYTES_EACH, READS, VISITS,
     WAIT_MAX,
 };
 
@@ -47,44 +48,6 @@ struct Taken {
     guesses: Count,
     visits: Count,
     reads: Count,
-}
-
-/// How many there were; as of then.
-#[derive(Clone, Copy, Debug)]
-struct Count {
-    count: f64,
-    at: Instant,
-}
-
-impl Count {
-    /// Of which all that were long ago are forgotten.
-    fn at(self, now: Instant, pace: &Pace) -> Count {
-        let forgotten = f64::from(pace.per_s) * now.saturating_duration_since(self.at).as_secs_f64();
-        Count { count: (self.count - forgotten).max(0.0), at: now }
-    }
-
-    fn one_more(self) -> Count {
-        self.more(1.0)
-    }
-
-    fn more(self, some: f64) -> Count {
-        Count { count: self.count + some, ..self }
-    }
-
-    /// Of which no more are remembered than anybody has to wait for.
-    fn at_most(self, wait: Duration, pace: &Pace) -> Count {
-        let max = f64::from(pace.free) + f64::from(pace.per_s) * wait.as_secs_f64();
-        Count { count: self.count.min(max), ..self }
-    }
-
-    fn one_less(self) -> Count {
-        Count { count: (self.count - 1.0).max(0.0), ..self }
-    }
-
-    /// How long the newest of them waits.
-    fn wait(self, pace: &Pace) -> Duration {
-        Duration::from_secs_f64((self.count - f64::from(pace.free)).max(0.0) / f64::from(pace.per_s))
-    }
 }
 
 /// A connection.
@@ -184,7 +147,7 @@ impl Taken {
     /// Whether it must be remembered.
     fn counts(&self, now: Instant) -> bool {
         let left = [self.guesses.at(now, &GUESSES), self.visits.at(now, &VISITS), self.reads.at(now, &READS)];
-        self.connections > 0 || left.iter().any(|count| count.count > 0.0)
+        self.connections > 0 || !left.iter().all(|count| count.is_none())
     }
 }
 
@@ -195,7 +158,7 @@ impl Guest {
         if all.by.len() >= ADDRESSES_REMEMBERED_MAX + all.connections {
             all.by.retain(|_, taken| taken.counts(now));
         }
-        let none = Count { count: 0.0, at: now };
+        let none = Count::none(now);
         let waiting = &connection.0.waiting;
         let new = || Taken { connections: 0, waiting: waiting.elsewhere(), guesses: none, visits: none, reads: none };
         let taken = all.by.entry(addr).or_insert_with(new);

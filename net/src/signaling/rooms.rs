@@ -11,14 +11,12 @@ use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher as _, RandomState};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use matchbox_protocol::PeerId;
 use tokio::sync::Notify;
 
 use super::figures::Figures;
-use crate::limits::signaling::{PARTY_SIGNALS_MAX, RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
-use crate::limits::{PEER_SIGNALS_MAX, PEER_SIGNALS_TIME};
+use crate::limits::signaling::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
 use crate::room::{Malformed, Pass, RoomRole, Secret, check};
 use awaited::Awaited;
 pub(super) use mailbox::{Inbox, Waiting};
@@ -139,10 +137,6 @@ pub(super) struct Seat {
     rooms: Arc<Rooms>,
     room: String,
     entry: u64,
-    /// How many signals of a peer are passed on, unless it is trusted.
-    signals_max: Option<u32>,
-    /// How many of them are left, until they are counted anew.
-    signals_left: (u32, Instant),
     pub(super) peer: PeerId,
 }
 
@@ -250,12 +244,7 @@ impl Rooms {
         inside.peers += 1;
         inside.entries += 1;
         let (rooms, room) = (Arc::clone(self), name.to_owned());
-        let signals_max = match role {
-            RoomRole::Peer => Some(PARTY_SIGNALS_MAX),
-            RoomRole::Player => Some(PEER_SIGNALS_MAX),
-            RoomRole::Relay { .. } | RoomRole::Standby { .. } => None,
-        };
-        Ok((Seat { rooms, room, entry, signals_max, signals_left: (0, Instant::now()), peer }, inbox))
+        Ok((Seat { rooms, room, entry, peer }, inbox))
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
@@ -280,17 +269,9 @@ fn holds(claim: &Claim, room: &str, key: Option<&str>, role: &RoomRole) -> Resul
 }
 
 impl Seat {
-    /// Passes a signal on, if the room connects this peer with the other; else it goes nowhere.
-    pub(super) fn signal(&mut self, to: PeerId, data: serde_json::Value) {
-        if let Some(max) = self.signals_max {
-            let (left, until) = &mut self.signals_left;
-            let now = Instant::now();
-            if *until <= now {
-                (*left, *until) = (max, now + PEER_SIGNALS_TIME);
-            }
-            let Some(less) = left.checked_sub(1) else { return };
-            *left = less;
-        }
+    /// Passes a signal on, if the room connects this peer with the other, and it does not say too
+    /// much; else it goes nowhere.
+    pub(super) fn signal(&self, to: PeerId, data: serde_json::Value) {
         if let Some(room) = self.rooms.lock().rooms.get_mut(&self.room) {
             room.signal(self.peer, self.entry, to, data);
         }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstone_net::PeerId;
-use lockstone_net::limits::signaling::READS;
+use lockstone_net::limits::signaling::{READS, SIGNALS};
 use lockstone_net::signaling::Server;
 use matchbox_protocol::{JsonPeerEvent, PeerEvent};
 use socket2::{Domain, Socket, Type};
@@ -96,11 +96,12 @@ fn an_address_has_so_many_connections_and_others_get_in() {
 fn little_is_kept_for_a_slow_reader() {
     let server = serve();
     let addr = server.local_addr();
-    let (mut slow, slow_id) = raw(addr, "r").unwrap();
-    let (mut hostile, _) = raw(addr, "r").unwrap();
+    // Others may not say so much.
+    let (mut relay, _) = raw(addr, "r?host=t").unwrap();
+    let (mut slow, slow_id) = raw(addr, "r?relay").unwrap();
     let (count, bytes) = (3_000, 15_000);
     for _ in 0..count {
-        signal(&mut hostile, slow_id, "x".repeat(bytes).into());
+        signal(&mut relay, slow_id, "x".repeat(bytes).into());
     }
     // Whatever was said before this is there, or dropped.
     until("the server to have heard all", || raw(addr, "other").ok().map(drop));
@@ -112,6 +113,32 @@ fn little_is_kept_for_a_slow_reader() {
     }
     println!("{kept} bytes of {} were kept, here and by the system", count * bytes);
     assert!((100_000..8_000_000).contains(&kept));
+}
+
+#[test]
+fn a_flood_of_signals_to_one_peer_reaches_it_as_a_few_and_takes_nothing_from_the_others() {
+    let server = serve();
+    let addr = server.local_addr();
+    let [mut one, mut other, mut hostile] = [(); 3].map(|()| raw(addr, "r").unwrap());
+    // Until a signal says so: how many there were.
+    let signals_before = |socket: &mut Raw, end: &str| {
+        let signals = std::iter::repeat_with(|| next(socket)).filter_map(|event| match event {
+            PeerEvent::Signal { data, .. } => Some(data),
+            _ => None,
+        });
+        signals.take_while(|data| data != end).count()
+    };
+    let began = Instant::now();
+    for n in 0..1_000 {
+        signal(&mut hostile.0, one.1, n.into());
+    }
+    signal(&mut hostile.0, other.1, "hostile".into());
+    assert_eq!(signals_before(&mut other.0, "hostile"), 0, "it has not used up what it may say to others");
+    signal(&mut other.0, one.1, "other".into());
+    let heard = signals_before(&mut one.0, "other");
+    let most = SIGNALS.free + SIGNALS.per_s * (began.elapsed().as_secs() as u32 + 1);
+    println!("{heard} of 1,000 signals are passed on, of {most} at most");
+    assert!((SIGNALS.free as usize..=most as usize).contains(&heard));
 }
 
 /// Enters a room from there, and reads nothing: the system holds little for it.

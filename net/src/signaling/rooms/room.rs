@@ -20,9 +20,12 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+use super::super::count::Count;
 use super::Refusal;
 use super::mailbox::{Inbox, Mailbox, Waiting, mailbox};
-use crate::limits::signaling::{INBOX_BYTES_MAX, RELAY_INBOX_BYTES_MAX, RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, YOUNG};
+use crate::limits::signaling::{
+    INBOX_BYTES_MAX, RELAY_INBOX_BYTES_MAX, RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SIGNALS, YOUNG,
+};
 use crate::room::{Pass, RoomRole};
 
 /// What is digested with a peer's secret to make its id.
@@ -58,12 +61,29 @@ struct Present {
     since: Instant,
     /// When it last said something to another.
     spoke: Option<Instant>,
+    /// What it signaled each other of late. A relay and its standby are trusted.
+    signals: Option<BTreeMap<PeerId, Count>>,
     /// Whether it can be in the room's session: it founds that, it was there before, or one who can
     /// be said something to it.
     is_attended: bool,
     /// Whether all who were there have to offer it a connection. Who comes back may have those that
     /// it had.
     is_newcomer: bool,
+}
+
+impl Present {
+    /// Whether it may signal another one more.
+    fn says_little(&mut self, to: PeerId, now: Instant) -> bool {
+        let Some(signals) = &mut self.signals else { return true };
+        // Those to whom it said nothing of late need not be remembered.
+        if signals.len() >= ROOM_PEERS_MAX && !signals.contains_key(&to) {
+            signals.retain(|_, count| !count.at(now, &SIGNALS).is_none());
+        }
+        let count = signals.entry(to).or_insert(Count::none(now));
+        let more = count.take(now, &SIGNALS);
+        *count = more.unwrap_or(*count);
+        more.is_some()
+    }
 }
 
 impl Room {
@@ -140,7 +160,8 @@ impl Room {
         let is_newcomer = pass.arrival.is_none();
         let is_attended = !is_newcomer || arrival(peer) == 0;
         let (since, spoke) = (Instant::now(), None);
-        let present = Present { entry, address, mailbox, since, spoke, is_attended, is_newcomer };
+        let signals = matches!(role, RoomRole::Peer | RoomRole::Player).then(BTreeMap::new);
+        let present = Present { entry, address, mailbox, since, spoke, signals, is_attended, is_newcomer };
         self.present.insert(peer, Box::new(present));
         Ok((peer, inbox))
     }
@@ -168,16 +189,20 @@ impl Room {
     }
 
     /// A party's peers reach each other; a relay and its standby reach each other and their
-    /// players; nobody else does.
+    /// players; nobody else does. What a peer signals another beyond [`SIGNALS`] goes nowhere.
     pub(super) fn signal(&mut self, from: PeerId, entry: u64, to: PeerId, data: serde_json::Value) {
         let from = self.called(from, entry);
         let reaches = match &self.relay {
             None => true,
             Some((_, relay)) => [from, to].iter().any(|peer| peer == relay || self.standbys.contains(peer)),
         };
+        let is_there = self.present.contains_key(&to);
         let sender = self.present.get_mut(&from).filter(|present| reaches && present.entry == entry);
-        let Some(sender) = sender else { return };
-        sender.spoke = Some(Instant::now());
+        let (Some(sender), now) = (sender, Instant::now()) else { return };
+        sender.spoke = Some(now);
+        if !is_there || !sender.says_little(to, now) {
+            return;
+        }
         let (address, is_attended) = (sender.address, sender.is_attended);
         let Some(receiver) = self.present.get_mut(&to) else { return };
         receiver.is_attended |= is_attended;
