@@ -31,10 +31,6 @@ use crate::recording::{Desync, Header, Packed, RING_BYTES_MAX, Reference, Ring, 
 const SAVED_TREES_BYTES: u64 = 2 * RING_BYTES_MAX as u64;
 /// And without them up to this one: nobody asked for a recording of months.
 const SAVED_BYTES_MAX: u64 = 4 * RING_BYTES_MAX as u64;
-/// So many differences of a session are looked into and saved as bundles. A peer can claim one a
-/// minute, for as long as the session goes on.
-const BUNDLES_MAX: u32 = 4;
-
 /// Beside what was asked for, so many recordings of branches are kept.
 const BRANCHES_MAX: u32 = 4;
 

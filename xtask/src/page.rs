@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 use wasm_bindgen_cli_support::Bindgen;
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// Of the workspace's manifest.
+/// The profile by which cargo builds a page: the workspace's manifest has it.
 const PROFILE: &str = "page";
 /// The programs of a page, each a build of the game's crate with that feature, and what their files
 /// are called: the same for every game.

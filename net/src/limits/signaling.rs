@@ -21,8 +21,8 @@ pub const ADDRESS_CONNECTIONS_MAX: usize = 512;
 /// be.
 pub const ADDRESSES_REMEMBERED_MAX: usize = 16_384;
 
-/// How many of something one may do at once, and how many again a second later. What more is of an
-/// address waits.
+/// How many of something are let through at once, and how many in each second after that. Whatever
+/// an address does beyond that waits.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     /// So many cost nothing.
@@ -69,8 +69,8 @@ pub const AWAITED_FOR: Duration = Duration::from_secs(5);
 /// The largest message from a peer, in bytes. A session description has about 1,000, in a
 /// browser up to 5,000.
 pub const MESSAGE_BYTES_MAX: usize = 16_384;
-/// Signals of one peer to another that are passed on; more are not. Each has the other look at it:
-/// those of a handshake come at once, and of one after the other all that a peer takes.
+/// Signals of one peer to another that are passed on. More are dropped, as the other has to look at
+/// each. At once they are as many as a handshake takes.
 pub const SIGNALS: Pace = Pace { free: HANDSHAKE_SIGNALS_MAX as u32, per_s: 4 };
 /// How much waits for a peer that does not read, in bytes. A handshake takes 10 to 50 KB, and a
 /// full party's joiner needs fifteen.
@@ -97,7 +97,7 @@ const _: () = assert!(ADDRESS_CONNECTIONS_MAX as u32 <= VISITS.free);
 const _: () = assert!(ADDRESS_CONNECTIONS_MAX as u32 * (2 * CONNECTION_READS + 12) <= READS.free);
 // A relay is read as fast as all that it may be in the middle of, each within a second.
 const _: () = assert!(super::HANDSHAKES_MAX as u32 * PEER_SIGNALS_MAX <= READS.per_s);
-// Who signals as much as it may is not passed over by whom it signals.
+// A peer takes as much of another, in the long run, as is passed on.
 const _: () = assert!(SIGNALS.per_s as u64 * PEER_SIGNALS_TIME.as_secs() <= PEER_SIGNALS_MAX as u64);
 // A peer that takes nothing of what waits for it is gone sooner than one that is silent.
 const _: () = assert!(WAIT_MAX.as_secs() < SEND_WITHIN.as_secs() && SEND_WITHIN.as_secs() < SILENCE_MAX.as_secs());

@@ -14,6 +14,7 @@ use crate::transfer::Receiver;
 use crate::wire::{Epoch, Vote, Welcome};
 
 impl<F: Share> Replica<F> {
+    /// Takes its place in the session of the peer that let it in.
     pub(super) fn welcomed(&mut self, from: PeerId, epoch: Epoch, welcome: Welcome, io: &mut Io<F::Sim>) {
         self.keep_commands();
         self.remember_votes();

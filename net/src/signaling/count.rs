@@ -1,4 +1,4 @@
-//! Counts of what is done at a [`Pace`].
+//! Counts of what is done at a [`Pace`]: what an address does, and what a peer signals another.
 
 use std::time::{Duration, Instant};
 
@@ -48,8 +48,14 @@ impl Count {
     pub(super) fn wait(self, pace: &Pace) -> Duration {
         Duration::from_secs_f64((self.count - f64::from(pace.free)).max(0.0) / f64::from(pace.per_s))
     }
-    /// One more now, if it need not wait.
-    pub(super) fn take(self, now: Instant, pace: &Pace) -> Option<Count> {
-        Some(self.at(now, pace).one_more()).filter(|count| count.wait(pace).is_zero())
+
+    /// Counts one more now, if that need not wait. Returns whether it did.
+    pub(super) fn take(&mut self, now: Instant, pace: &Pace) -> bool {
+        let more = self.at(now, pace).one_more();
+        let is_due = more.wait(pace).is_zero();
+        if is_due {
+            *self = more;
+        }
+        is_due
     }
 }

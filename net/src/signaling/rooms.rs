@@ -269,8 +269,8 @@ fn holds(claim: &Claim, room: &str, key: Option<&str>, role: &RoomRole) -> Resul
 }
 
 impl Seat {
-    /// Passes a signal on, if the room connects this peer with the other, and it does not say too
-    /// much; else it goes nowhere.
+    /// Passes a signal on, if the room connects this peer with the other, and takes one more of
+    /// it; else it goes nowhere.
     pub(super) fn signal(&self, to: PeerId, data: serde_json::Value) {
         if let Some(room) = self.rooms.lock().rooms.get_mut(&self.room) {
             room.signal(self.peer, self.entry, to, data);

@@ -6,10 +6,14 @@ use std::sync::atomic::Ordering;
 
 use lockstone_sim::{PlayerId, Tick};
 
-use super::super::inquiry::{Inquiry, PIECE, State};
-use super::{BUNDLES_MAX, Keeper, Told};
+use super::{Keeper, Told};
 use crate::inspect::Inspect;
 use crate::recording::{Recording, Reference, Rerunner, Ring};
+use crate::shell::inquiry::{Inquiry, PIECE, State};
+
+/// So many differences of a session are looked into and saved as bundles. A peer can claim one a
+/// minute, for as long as the session goes on.
+pub(super) const BUNDLES_MAX: u32 = 4;
 
 impl<S: Inspect> Keeper<S> {
     /// Evidence is wanted. With `waits` another's is looked at first.

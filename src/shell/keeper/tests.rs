@@ -5,6 +5,7 @@ use std::sync::mpsc::{self, Receiver};
 use lockstone_net::{Identity, PartyConfig};
 use testkit::storm::StormWorld;
 
+use super::evidence::BUNDLES_MAX;
 use super::*;
 use crate::recording::{Entry, Recording};
 use crate::shell::storage::Memory;

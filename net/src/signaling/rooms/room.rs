@@ -20,13 +20,13 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::super::count::Count;
 use super::Refusal;
 use super::mailbox::{Inbox, Mailbox, Waiting, mailbox};
 use crate::limits::signaling::{
     INBOX_BYTES_MAX, RELAY_INBOX_BYTES_MAX, RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SIGNALS, YOUNG,
 };
 use crate::room::{Pass, RoomRole};
+use crate::signaling::count::Count;
 
 /// What is digested with a peer's secret to make its id.
 const DIGESTED: &str = "lockstone: a peer's id";
@@ -72,17 +72,14 @@ struct Present {
 }
 
 impl Present {
-    /// Whether it may signal another one more.
-    fn says_little(&mut self, to: PeerId, now: Instant) -> bool {
+    /// Counts a signal to another. Returns whether it may be passed on.
+    fn may_signal(&mut self, to: PeerId, now: Instant) -> bool {
         let Some(signals) = &mut self.signals else { return true };
         // Those to whom it said nothing of late need not be remembered.
         if signals.len() >= ROOM_PEERS_MAX && !signals.contains_key(&to) {
             signals.retain(|_, count| !count.at(now, &SIGNALS).is_none());
         }
-        let count = signals.entry(to).or_insert(Count::none(now));
-        let more = count.take(now, &SIGNALS);
-        *count = more.unwrap_or(*count);
-        more.is_some()
+        signals.entry(to).or_insert(Count::none(now)).take(now, &SIGNALS)
     }
 }
 
@@ -196,15 +193,14 @@ impl Room {
             None => true,
             Some((_, relay)) => [from, to].iter().any(|peer| peer == relay || self.standbys.contains(peer)),
         };
-        let is_there = self.present.contains_key(&to);
+        // Of those who are not there none is counted: anybody can name as many as it likes.
+        let (is_there, now) = (self.present.contains_key(&to), Instant::now());
         let sender = self.present.get_mut(&from).filter(|present| reaches && present.entry == entry);
-        let (Some(sender), now) = (sender, Instant::now()) else { return };
+        let Some(sender) = sender else { return };
         sender.spoke = Some(now);
-        if !is_there || !sender.says_little(to, now) {
-            return;
-        }
+        let passes = is_there && sender.may_signal(to, now);
         let (address, is_attended) = (sender.address, sender.is_attended);
-        let Some(receiver) = self.present.get_mut(&to) else { return };
+        let Some(receiver) = self.present.get_mut(&to).filter(|_| passes) else { return };
         receiver.is_attended |= is_attended;
         // matchbox's, with a field more: a relay shares its handshakes out among addresses.
         let signal = json!({ "Signal": { "sender": from, "data": data, "address": address } });
