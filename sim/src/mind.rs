@@ -189,6 +189,7 @@ impl<'w, R: Rules> Mind<'w, R> {
         self.state.grid.config().reach
     }
 
+    #[inline]
     fn near(&self, wanted: Wanted, radius: Fx) -> Near<'w, R::Body> {
         let ground = Ground { grid: &self.state.grid, store: &self.state.store, spots: self.spots };
         Near::new(ground, wanted, self.me.pos, radius.min(self.reach()), self.at)

@@ -164,11 +164,14 @@ impl Meta {
         self.props_sum = self.props_sum.wrapping_sub(before).wrapping_add(after);
     }
 
-    pub fn set_light(&mut self, light: u8) {
-        if self.light != light {
+    /// Tells whether it was another.
+    pub fn set_light(&mut self, light: u8) -> bool {
+        let is_other = self.light != light;
+        if is_other {
             self.changed = Changed::Now;
             self.light = light;
         }
+        is_other
     }
 }
 
@@ -187,6 +190,8 @@ pub(crate) struct Store<B> {
     pub meta: Vec<Meta>,
     /// So many slots, the first, are of lit cells.
     lit: usize,
+    /// How often a cell has got another light.
+    relit: u64,
     /// Every dark cell whose checksum is out of date. Others may be among them, and some twice.
     stale_dark: Vec<CellId>,
     /// The sum of all `meta.sum`.
@@ -200,6 +205,7 @@ impl<B: Body> Store<B> {
             cells: Vec::new(),
             meta: Vec::new(),
             lit: 0,
+            relit: 0,
             stale_dark: Vec::new(),
             total: 0,
         }
@@ -208,6 +214,11 @@ impl<B: Body> Store<B> {
     /// The slots of the lit cells: those from 0 to below this.
     pub fn lit(&self) -> usize {
         self.lit
+    }
+
+    /// As long as this is the same, so is every cell's light.
+    pub fn relit(&self) -> u64 {
+        self.relit
     }
 
     pub fn slot(&self, grid: &Grid, cell: CellId) -> Option<usize> {
@@ -254,11 +265,18 @@ impl<B: Body> Store<B> {
         let meta = &mut self.meta[slot];
         meta.touch(List::Actors);
         meta.touch(List::Props);
-        meta.set_light(light);
         if light == 0 {
             self.stale_dark.push(meta.id);
         }
+        self.set_light(slot, light);
         self.sort_in(grid, slot);
+    }
+
+    /// Sets the light of a cell, which has yet to be [sorted in](Store::sort_in).
+    pub fn set_light(&mut self, slot: usize, light: u8) -> &mut Meta {
+        let meta = &mut self.meta[slot];
+        self.relit += u64::from(meta.set_light(light));
+        meta
     }
 
     /// Moves a cell whose light was set among the lit or the dark ones. Another cell takes
@@ -288,7 +306,7 @@ impl<B: Body> Store<B> {
 
     /// Forgets a stored cell. Cells from behind take its place.
     pub fn remove(&mut self, grid: &Grid, slot: usize) {
-        self.meta[slot].light = 0;
+        self.set_light(slot, 0);
         let slot = self.sort_in(grid, slot);
         self.swap(grid, slot, self.meta.len() - 1);
         self.cells.pop();
@@ -313,6 +331,7 @@ impl<B: Body> Store<B> {
         let stale = meta[self.lit..].iter().filter(|meta| meta.changed != Changed::No);
         self.stale_dark.extend(stale.map(|meta| meta.id));
         self.total = total;
+        self.relit += 1;
     }
 
     /// A cell to be written to, and its record.

@@ -113,3 +113,11 @@ impl<R: Rules> Thoughts<R> {
         self.spare.truncate(cells * SPARE_PER_CELL);
     }
 }
+
+/// The first of the thoughts, of which there may be none yet.
+pub(crate) fn one_of<R: Rules>(thoughts: &mut Vec<Thoughts<R>>) -> &mut Thoughts<R> {
+    if thoughts.is_empty() {
+        thoughts.push(Thoughts::default());
+    }
+    &mut thoughts[0]
+}

@@ -99,6 +99,7 @@ impl TileGrid {
     }
 
     /// Whether a tile lies on the grid, open or not.
+    #[inline]
     pub const fn contains(&self, tile: Tile) -> bool {
         0 <= tile.x && tile.x < self.width && 0 <= tile.y && tile.y < self.height
     }
@@ -116,6 +117,7 @@ impl TileGrid {
     }
 
     /// Whether a tile is open. Outside of the grid none is.
+    #[inline]
     pub fn is_open(&self, tile: Tile) -> bool {
         self.contains(tile) && {
             let index = self.index(tile);
@@ -183,6 +185,7 @@ impl TileGrid {
     }
 
     /// Where a tile's bit is; only for tiles on the grid.
+    #[inline]
     pub(super) const fn index(&self, tile: Tile) -> usize {
         (tile.y + 1) as usize * self.stride() + (tile.x + 1) as usize
     }

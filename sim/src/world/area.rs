@@ -100,6 +100,7 @@ impl Area {
     }
 
     /// What a cell is.
+    #[inline]
     pub const fn zone(&self, cell: CellId) -> Zone {
         match self {
             Area::Whole => Zone::Core,

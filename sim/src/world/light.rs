@@ -8,11 +8,11 @@
 
 use alloc::vec::Vec;
 
-use super::{State, World};
+use super::{Area, State, World};
 use crate::dice::mix64;
 use crate::entity::Entity;
 use crate::grid::CellId;
-use crate::ids::{EntityId, Tick};
+use crate::ids::{EntityId, PlayerId, Tick};
 use crate::journal::{Doer, Notes};
 use crate::rules::Rules;
 use crate::store::{Cell, Changed, Meta};
@@ -24,6 +24,10 @@ pub(super) struct Dusk {
     after: Vec<u8>,
     /// The slots of dark cells that are lit now.
     waking: Vec<usize>,
+    /// What the light was spread from last: the store's [count](crate::store::Store::relit), the
+    /// area, and where the heroes were.
+    from: Option<(u64, Area)>,
+    heroes: Vec<(PlayerId, CellId)>,
 }
 
 impl Dusk {
@@ -50,6 +54,31 @@ impl<R: Rules> World<R> {
     /// The light of the next tick, from that of this one and the heroes' new places. Tells which
     /// cells the tick has touched.
     pub(super) fn spread_light(&mut self, notes: Notes<'_>) {
+        self.touched.clear();
+        if self.is_settled() {
+            let store = &mut self.state.store;
+            let lit = store.lit();
+            let core = store.meta[..lit].iter_mut().filter(|meta| self.area.is_core(meta.id));
+            self.touched.extend(core.filter_map(|meta| meta.tell().then_some(meta.id)));
+        } else {
+            self.spread(notes);
+        }
+        self.tell_dark();
+    }
+
+    /// Whether all that the light follows from is as it was a tick ago, so that the light stays
+    /// what it is: so it is in most ticks, and to spread it takes as long as a few minds.
+    fn is_settled(&mut self) -> bool {
+        let (from, heroes) = (Some((self.state.store.relit(), self.area)), &self.state.heroes);
+        let is_settled = self.dusk.from == from && self.dusk.heroes == *heroes;
+        if !is_settled {
+            self.dusk.from = from;
+            self.dusk.heroes.clone_from(heroes);
+        }
+        is_settled
+    }
+
+    fn spread(&mut self, notes: Notes<'_>) {
         let mut dusk = core::mem::take(&mut self.dusk);
         let State { grid, store, .. } = &self.state;
         let lit = store.lit();
@@ -72,24 +101,22 @@ impl<R: Rules> World<R> {
         for &(_, cell) in heroes {
             dusk.raise(store.slot(grid, cell).expect("a hero's cell is stored"), grid.config().light, lit);
         }
-        self.touched.clear();
         // In this order nothing that is still to come changes its slot.
         dusk.waking.sort();
         for slot in (0..lit).rev().chain(dusk.waking.drain(..)) {
             self.set_light(slot, core::mem::take(&mut dusk.after[slot]), notes);
         }
         self.dusk = dusk;
-        self.tell_dark();
     }
 
     fn set_light(&mut self, slot: usize, light: u8, notes: Notes<'_>) {
         let State { grid, store, .. } = &mut self.state;
-        let meta = &mut store.meta[slot];
+        let meta = &store.meta[slot];
         if !self.area.is_core(meta.id) {
             return;
         }
         notes.take(|notes| notes.lights(meta.id, meta.light, light));
-        meta.set_light(light);
+        let meta = store.set_light(slot, light);
         self.touched.extend(meta.tell().then_some(meta.id));
         if light == 0 {
             store.renew(slot, &mut self.encoder);

@@ -61,8 +61,10 @@ pub struct World<R: Rules> {
     requests: Vec<Request<R::Fact>>,
     touched: Vec<CellId>,
     transferred: Vec<Option<(CellId, CellId)>>,
-    /// Memory that is used again in every step.
-    thoughts: Thoughts<R>,
+    /// Memory that is used again in every step. Of thoughts there are one or none: in a list they
+    /// are handed over and back without being moved.
+    thoughts: Vec<Thoughts<R>>,
+    slots: Vec<usize>,
     spots: Spots,
     dusk: Dusk,
     encoder: Fixed,
@@ -124,7 +126,8 @@ impl<R: Rules> World<R> {
             requests: Vec::new(),
             touched: Vec::new(),
             transferred: Vec::new(),
-            thoughts: Thoughts::default(),
+            thoughts: Vec::new(),
+            slots: Vec::new(),
             spots: Spots::default(),
             dusk: Dusk::default(),
             encoder: Fixed::default(),

@@ -17,6 +17,7 @@ use crate::grid::{CellId, Grid};
 use crate::ids::{PlayerId, Tick};
 use crate::rules::Rules;
 use crate::store::{Cell, Meta};
+use crate::thoughts::one_of;
 
 /// How many retired snapshots' memory is kept: as many as a deep rollback gives back at once.
 const RETIRED_MAX: usize = 16;
@@ -97,7 +98,7 @@ impl<R: Rules> World<R> {
         self.touched.clear();
         self.transferred.clear();
         let State { grid, store, .. } = &mut self.state;
-        let thoughts = &mut self.thoughts;
+        let thoughts = one_of(&mut self.thoughts);
         store.cells.drain(..).for_each(|cell| thoughts.recycle(cell));
         store.replace(grid, &snapshot.cells, &snapshot.meta, snapshot.total);
         thoughts.trim(store.lit());
@@ -112,7 +113,8 @@ impl<R: Rules> World<R> {
     }
 
     pub(super) fn retire_snapshot(&mut self, mut snapshot: Snapshot<R>) {
-        snapshot.cells.drain(..).for_each(|cell| self.thoughts.recycle(cell));
+        let thoughts = one_of(&mut self.thoughts);
+        snapshot.cells.drain(..).for_each(|cell| thoughts.recycle(cell));
         snapshot.meta.clear();
         snapshot.heroes.clear();
         if self.retired.len() < RETIRED_MAX {

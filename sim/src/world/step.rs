@@ -18,7 +18,7 @@ use crate::near::{Place, Spots};
 use crate::rules::{Cause, Fate, Rules};
 use crate::simulation::{Input, Turn};
 use crate::store::{Cell, List};
-use crate::thoughts::{Aimed, Decisions, Leaving, Thoughts};
+use crate::thoughts::{Aimed, Decisions, Leaving, Thoughts, one_of};
 use crate::vec2::Vec2;
 
 /// The read-only part of a tick: every actor of a lit cell thinks.
@@ -69,9 +69,10 @@ impl<'w, R: Rules> Thinking<'w, R> {
     }
 
     /// Lets all think, cell by cell.
-    pub(super) fn in_order(&self, mut thoughts: Thoughts<R>) -> Vec<Thoughts<R>> {
-        (0..self.len()).for_each(|n| self.think(n, &mut thoughts));
-        alloc::vec![thoughts]
+    pub(super) fn in_order(&self, mut thoughts: Vec<Thoughts<R>>) -> Vec<Thoughts<R>> {
+        let one = one_of(&mut thoughts);
+        (0..self.len()).for_each(|n| self.think(n, one));
+        thoughts
     }
 
     /// Lets one actor become its next self. It stays in its list until effects have been applied.
@@ -137,6 +138,7 @@ impl<R: Rules> World<R> {
         let (slots, commands) = (self.thinking_slots(), commands_by_player(turn));
         let thinking = Thinking { state: &self.state, spots: &self.spots, slots, commands, noted: notes.are_taken() };
         let mut thoughts = think(&thinking);
+        self.slots = thinking.slots;
         notes.take(|notes| notes.all_have_thought(&mut thoughts));
         let halo = self.keep_halo();
         let mut all = self.gather(&mut thoughts);
@@ -158,14 +160,19 @@ impl<R: Rules> World<R> {
         self.requests.clear();
         all.requests.sort_by_key(|(id, _)| *id);
         self.requests.extend(all.requests.drain(..).map(|(_, request)| request));
-        self.thoughts = thoughts.pop().unwrap_or_default();
-        self.thoughts.decisions = all;
-        self.thoughts.trim(self.state.store.lit());
+        self.thoughts = thoughts;
+        self.thoughts.truncate(1);
+        let thoughts = one_of(&mut self.thoughts);
+        thoughts.decisions = all;
+        thoughts.trim(self.state.store.lit());
     }
 
     /// The slots in which something thinks.
-    fn thinking_slots(&self) -> Vec<usize> {
-        self.spots.with_actors().filter(|&slot| self.area.thinks(self.state.store.meta[slot].id)).collect()
+    fn thinking_slots(&mut self) -> Vec<usize> {
+        let mut slots = core::mem::take(&mut self.slots);
+        slots.clear();
+        slots.extend(self.spots.with_actors().filter(|&slot| self.area.thinks(self.state.store.meta[slot].id)));
+        slots
     }
 
     /// Puts the cells' next contents in their places and brings all decisions together.

@@ -175,6 +175,9 @@ fn play(weather: &Weather, ticks: u32, fault: Fault) -> (u64, u64, Option<u32>) 
         relayed.inputs.extend(view.given(&before, &whole).into_iter().map(Input::Given));
         part.step(&relayed);
         assert_eq!(*part.area(), view.area, "tick {tick}");
+        let was_given = |cell| relayed.inputs.iter().any(|input| cell_given(input) == Some(cell));
+        let is_told = |cell: CellId| simulated.contains(cell) || was_given(cell);
+        assert!(part.touched().iter().all(|&cell| is_told(cell)), "tick {tick}: a cell that is none of its concern");
         for cell in simulated.iter().filter(|&cell| view.area.zone(cell) != Zone::Outside) {
             compared += 1;
             wrong += u64::from(part.cell_state(cell) != whole.cell_state(cell));
@@ -192,6 +195,13 @@ fn play(weather: &Weather, ticks: u32, fault: Fault) -> (u64, u64, Option<u32>) 
         }
     }
     (wrong, compared, found)
+}
+
+fn cell_given(input: &Input<StormWorld>) -> Option<CellId> {
+    match input {
+        Input::Given(Given::Pristine(cell) | Given::Cell(cell, _) | Given::Change(cell, _)) => Some(*cell),
+        _ => None,
+    }
 }
 
 /// Another world, which goes on from the bytes of a snapshot.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lockstone_sim::grid::GridError;
-use lockstone_sim::world::Request;
+use lockstone_sim::world::{Given, Request};
 use lockstone_sim::{
     Area, Body, Cause, CellId, CellRect, Dice, Entity, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId,
     Rules, Simulation, Table, Turn, Vec2, World,
@@ -190,6 +190,28 @@ fn torchlight_spreads_a_cell_a_tick_and_fades_when_the_hero_is_gone() {
     (0..2).for_each(|_| world.step(&Turn::EMPTY));
     assert_eq!(lights(&world), [0, 0, 0, 0]);
     assert_eq!(population(&world), 5, "the sleepers of the cells that were lit, and no hero");
+}
+
+#[test]
+fn light_that_has_come_to_rest_goes_on_when_the_core_grows_or_a_cell_is_lost() {
+    let mut part = with_heroes(&[at(60, 60)]);
+    let core = |width: u16| CellRect { low: CellId::new(0, 0), high: CellId::new(width - 1, 15) };
+    let given = |width| Given::Area(Area::around(part.grid(), core(width)).extent().expect("a part"));
+    let [narrow, wide] = [8, 11].map(|width| Turn { inputs: vec![Input::Given(given(width))] });
+    let lights = |part: &World<Stage>| [7, 8, 9, 10].map(|n| part.light(CellId::new(n, 7)));
+    part.restore(&part.outline());
+    part.step(&narrow);
+    let hero = Input::Join(PlayerId(0), part.admit(PlayerId(0), at(60, 60)));
+    part.step(&Turn { inputs: vec![hero] });
+    (0..5).for_each(|_| part.step(&Turn::EMPTY));
+    assert_eq!(lights(&part), [3, 0, 0, 0]);
+    part.step(&wide);
+    (0..5).for_each(|_| part.step(&Turn::EMPTY));
+    assert_eq!(lights(&part), [3, 2, 1, 0]);
+    part.step(&Turn { inputs: vec![Input::Given(Given::Pristine(CellId::new(8, 7)))] });
+    assert_eq!(lights(&part), [3, 0, 1, 0]);
+    part.step(&Turn::EMPTY);
+    assert_eq!(lights(&part), [3, 2, 1, 0]);
 }
 
 #[test]
