@@ -114,6 +114,23 @@ fn each_part_is_where_the_game_puts_it_in_the_colour_it_says() {
 }
 
 #[test]
+fn the_names_of_two_side_by_side_do_not_lie_over_each_other() {
+    let bright = Drawing { bright: true, ..Drawing::DISC };
+    let named =
+        |x, name: &str, color| Figure { label: Some(name.to_owned()), ..Figure::new((x, 11.0), '@', bright, color) };
+    let both = [named(9.5, "Companion 1", LEAVES), named(11.0, "Companion 2", PETALS)];
+    let written = |figures: &[Figure], color| {
+        let picture = Picture::of(&garden(figures.to_vec(), 255));
+        picture.0.into_iter().filter(|&pixel| is_about(pixel, by(color, 1.3))).count()
+    };
+    for (figure, color) in both.iter().zip([LEAVES, PETALS]) {
+        let alone = written(std::slice::from_ref(figure), color);
+        assert!(alone > 50, "{alone} pixels of a name");
+        assert_eq!(written(&both, color), alone, "{:?}", figure.label);
+    }
+}
+
+#[test]
 fn a_drawing_turns_with_its_figure() {
     for n in 0..8u8 {
         let facing = f32::from(n) * std::f32::consts::TAU / 8.0;

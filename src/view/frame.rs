@@ -197,7 +197,8 @@ impl Frame {
         }
         order.for_each(|figure| figures::draw(&mut self.pixmap, self.camera, figure, &light));
         scene.figures.iter().for_each(|figure| figures::shine(&mut self.pixmap, self.camera, figure, time_s));
-        scene.figures.iter().for_each(|figure| figures::caption(&mut self.pixmap, self.camera, figure));
+        let mut names = figures::Names::default();
+        scene.figures.iter().for_each(|figure| figures::caption(&mut self.pixmap, self.camera, figure, &mut names));
         ground::dim_edges(&mut self.pixmap, self.camera, &self.edges);
     }
 

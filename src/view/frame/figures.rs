@@ -19,6 +19,9 @@ const FRONT: f32 = 1.2;
 /// How white who was hurt just now is.
 const FLASH: f32 = 0.75;
 
+/// From one name to another above it, in pixels.
+const NAME_HEIGHT: i32 = 16;
+
 /// More light than this washes a figure's colours out.
 const BRIGHTEST: f32 = 1.12;
 
@@ -150,8 +153,27 @@ pub(super) fn life_color(share: f32) -> Rgb {
     }
 }
 
+/// The names that are written, each by its left upper corner and its width: one that would lie over
+/// another stands above it.
+#[derive(Default)]
+pub(super) struct Names(Vec<(i32, i32, i32)>);
+
+impl Names {
+    /// Finds a place for one that is to stand here. Returns how high it stands.
+    fn place(&mut self, x: i32, mut y: i32, width: i32) -> i32 {
+        let is_under = |y: i32, &(left, top, wide): &(i32, i32, i32)| {
+            (y - top).abs() < NAME_HEIGHT && x < left + wide && left < x + width
+        };
+        while let Some(&(_, top, _)) = self.0.iter().find(|name| is_under(y, name)) {
+            y = top - NAME_HEIGHT;
+        }
+        self.0.push((x, y, width));
+        y
+    }
+}
+
 /// The life bar and the name over a figure.
-pub(super) fn caption(pixmap: &mut Pixmap, camera: Camera, figure: &Figure) {
+pub(super) fn caption(pixmap: &mut Pixmap, camera: Camera, figure: &Figure, names: &mut Names) {
     if !in_sight(camera, figure) {
         return;
     }
@@ -164,6 +186,8 @@ pub(super) fn caption(pixmap: &mut Pixmap, camera: Camera, figure: &Figure) {
     }
     if let Some(label) = &figure.label {
         let font = Font::bold(lit(figure.color, [1.3; 3]));
-        font.write_rimmed(pixmap, (x as i32 - font.width(label) / 2, top as i32 - 25), label);
+        let (width, y) = (font.width(label), top as i32 - 25);
+        let x = x as i32 - width / 2;
+        font.write_rimmed(pixmap, (x, names.place(x, y, width)), label);
     }
 }

@@ -11,7 +11,7 @@ use rcgen::{CertifiedKey, generate_simple_self_signed};
 use testkit::coturn::Coturn;
 use testkit::lacks;
 
-use super::page::{ALONE, assert_equal, blank, built, link, report};
+use super::page::{ALONE, assert_equal, blank, built, link, report, seconds};
 use super::program::{Running, folder, refused};
 
 const SECRET: &str = "north by north-east";
@@ -92,7 +92,7 @@ fn a_page_that_only_turn_lets_out_plays_in_step_with_a_native() {
     let mut native = Running::start(&["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url]);
     assert!(native.line().contains("tick"), "it plays");
     let Some(mut page) = blank() else { return };
-    page.tools.go(&link(&url, "&seconds=12", "Ada"), RELAYED);
+    page.tools.go(&link(&url, &format!("&seconds={}", seconds()), "Ada"), RELAYED);
     page.says("told relayed");
     let page = report(&mut page);
     assert_equal(&page, &native.interrupted());

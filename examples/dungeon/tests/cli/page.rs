@@ -39,7 +39,7 @@ pub fn built(name: &str, by: &str) -> Option<PathBuf> {
 }
 
 /// How long a page plays.
-fn seconds() -> u32 {
+pub fn seconds() -> u32 {
     asked_seconds("PAGE_SECONDS").unwrap_or(8)
 }
 
