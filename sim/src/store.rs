@@ -164,7 +164,7 @@ impl Meta {
         self.props_sum = self.props_sum.wrapping_sub(before).wrapping_add(after);
     }
 
-    /// Tells whether it was another.
+    /// Sets the light. Returns whether it was another.
     pub fn set_light(&mut self, light: u8) -> bool {
         let is_other = self.light != light;
         if is_other {
@@ -190,7 +190,7 @@ pub(crate) struct Store<B> {
     pub meta: Vec<Meta>,
     /// So many slots, the first, are of lit cells.
     lit: usize,
-    /// How often a cell has got another light.
+    /// How often a cell has got another light, or all cells have been replaced.
     relit: u64,
     /// Every dark cell whose checksum is out of date. Others may be among them, and some twice.
     stale_dark: Vec<CellId>,
@@ -272,7 +272,8 @@ impl<B: Body> Store<B> {
         self.sort_in(grid, slot);
     }
 
-    /// Sets the light of a cell, which has yet to be [sorted in](Store::sort_in).
+    /// Sets the light of a cell, which has yet to be [sorted in](Store::sort_in). Returns its
+    /// record.
     pub fn set_light(&mut self, slot: usize, light: u8) -> &mut Meta {
         let meta = &mut self.meta[slot];
         self.relit += u64::from(meta.set_light(light));

@@ -25,8 +25,9 @@ const HEROES: u16 = 4;
 /// Scenes that are drawn, and the ticks from one to the next.
 const SCENES: u32 = 60;
 const STEP_TICKS: u32 = 15;
-/// All of them are drawn so often, and all ticks of the way are played again so often.
+/// All of them are drawn so often.
 const RUNS: usize = 9;
+/// All ticks of the way are played again so often.
 const TICK_RUNS: usize = 300;
 
 fn main() {

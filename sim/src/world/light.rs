@@ -24,9 +24,10 @@ pub(super) struct Dusk {
     after: Vec<u8>,
     /// The slots of dark cells that are lit now.
     waking: Vec<usize>,
-    /// What the light was spread from last: the store's [count](crate::store::Store::relit), the
-    /// area, and where the heroes were.
+    /// What the light was spread from last: the light before, as the store
+    /// [counts](crate::store::Store::relit) it, and the area.
     from: Option<(u64, Area)>,
+    /// Where the heroes were then.
     heroes: Vec<(PlayerId, CellId)>,
 }
 
@@ -67,7 +68,8 @@ impl<R: Rules> World<R> {
     }
 
     /// Whether all that the light follows from is as it was a tick ago, so that the light stays
-    /// what it is: so it is in most ticks, and to spread it takes as long as a few minds.
+    /// what it is. That is so in most ticks, and to spread light takes as long as a few minds. If
+    /// something is not, it is remembered for the next tick.
     fn is_settled(&mut self) -> bool {
         let (from, heroes) = (Some((self.state.store.relit(), self.area)), &self.state.heroes);
         let is_settled = self.dusk.from == from && self.dusk.heroes == *heroes;
@@ -78,6 +80,7 @@ impl<R: Rules> World<R> {
         is_settled
     }
 
+    /// Lets light spread and fade, and tells which lit cells the tick has touched.
     fn spread(&mut self, notes: Notes<'_>) {
         let mut dusk = core::mem::take(&mut self.dusk);
         let State { grid, store, .. } = &self.state;

@@ -194,7 +194,7 @@ fn torchlight_spreads_a_cell_a_tick_and_fades_when_the_hero_is_gone() {
 
 #[test]
 fn light_that_has_come_to_rest_goes_on_when_the_core_grows_or_a_cell_is_lost() {
-    let mut part = with_heroes(&[at(60, 60)]);
+    let mut part = world();
     let core = |width: u16| CellRect { low: CellId::new(0, 0), high: CellId::new(width - 1, 15) };
     let given = |width| Given::Area(Area::around(part.grid(), core(width)).extent().expect("a part"));
     let [narrow, wide] = [8, 11].map(|width| Turn { inputs: vec![Input::Given(given(width))] });
