@@ -97,12 +97,9 @@ impl<'w, R: Rules> Mind<'w, R> {
     pub fn find(&self, id: EntityId) -> Option<Seen<'w, R::Body>> {
         let (state, reach) = (self.state, self.reach());
         let center = self.me.pos;
-        state.grid.cells_around(center, reach).iter().find_map(|cell| {
-            let slot = state.store.lit_slot(&state.grid, cell)?;
+        state.store.slots(&state.grid, state.grid.cells_around(center, reach)).find_map(|(_, slot)| {
             // Most cells hold no hero, and most who are looked for are heroes.
-            if id.is_hero() && !self.spots.has_heroes(slot) {
-                return None;
-            }
+            let slot = slot.filter(|&slot| self.spots.may_hold(slot, id))?;
             let (list, index) = state.store.cells[slot].find(id)?;
             let entity = &state.store.cells[slot].list(list)[index];
             let at = Place { slot: slot as u32, list, index: index as u32 };

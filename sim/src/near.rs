@@ -9,6 +9,7 @@ use core::ops::{Deref, Range};
 use crate::entity::{Body, Entity};
 use crate::fx::Fx;
 use crate::grid::{CellId, CellRect, Grid};
+use crate::ids::EntityId;
 use crate::store::{List, Store};
 use crate::vec2::Vec2;
 
@@ -84,11 +85,14 @@ impl Spots {
     pub fn renew<B: Body>(&mut self, store: &Store<B>) {
         self.spots.clear();
         self.cells.clear();
-        for cell in &store.cells[..store.lit()] {
+        self.cells.resize(store.lit(), Spotted::default());
+        // Most cells hold no actor.
+        let cells = self.cells.iter_mut().zip(&store.cells).filter(|(_, cell)| !cell.actors.is_empty());
+        for (spotted, cell) in cells {
             let start = self.spots.len() as u32;
             self.spots.extend(cell.actors.iter().map(|actor| actor.pos));
             let heroes = cell.actors.iter().take_while(|actor| actor.id.is_hero()).count() as u32;
-            self.cells.push(Spotted { start, heroes, actors: cell.actors.len() as u32 });
+            *spotted = Spotted { start, heroes, actors: cell.actors.len() as u32 };
         }
     }
 
@@ -97,9 +101,11 @@ impl Spots {
         self.cells.iter().enumerate().filter(|(_, spotted)| spotted.actors > 0).map(|(slot, _)| slot)
     }
 
-    /// Whether there are heroes in the lit cell of a slot.
-    pub fn has_heroes(&self, slot: usize) -> bool {
-        self.cells[slot].heroes > 0
+    /// Whether an entity may be in the cell of a slot: one that is lit, and of a hero one with
+    /// heroes.
+    #[inline]
+    pub fn may_hold(&self, slot: usize, id: EntityId) -> bool {
+        self.cells.get(slot).is_some_and(|spotted| spotted.heroes > 0 || !id.is_hero())
     }
 }
 

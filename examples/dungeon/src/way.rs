@@ -14,7 +14,7 @@ pub(crate) struct Wayfinder {
 
 impl Default for Wayfinder {
     fn default() -> Wayfinder {
-        Wayfinder { finder: Pathfinder::new(), piece: TileGrid::new(0, 0) }
+        Wayfinder { finder: Pathfinder::new(), piece: TileGrid::new(BLOCK_TILES, BLOCK_TILES) }
     }
 }
 
@@ -24,11 +24,10 @@ impl Wayfinder {
     ///
     /// Expands at most `expansions_max` tiles. See [`Pathfinder::find`].
     pub(crate) fn find(&mut self, map: &Map, from: Tile, to: Tile, expansions_max: u32) -> Option<Path> {
-        let side = map.side_tiles().min(BLOCK_TILES);
-        if self.piece.width() != side {
-            self.piece = TileGrid::new(side, side);
+        if map.side_tiles() <= BLOCK_TILES {
+            return self.finder.find(map.tiles(), from, to, expansions_max);
         }
-        let low = |n: i32| (n - side / 2).clamp(0, map.side_tiles() - side);
+        let low = |n: i32| (n - BLOCK_TILES / 2).clamp(0, map.side_tiles() - BLOCK_TILES);
         let corner = Tile::new(low(from.x), low(from.y));
         self.piece.copy_from(map.tiles(), corner);
         let inside = |tile: Tile| Tile::new(tile.x - corner.x, tile.y - corner.y);

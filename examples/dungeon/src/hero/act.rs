@@ -94,9 +94,12 @@ fn drop_piece(me: &mut Hero, mind: &mut DungeonMind<'_>) {
 
 /// At the entrance gold becomes potions.
 fn buy(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
+    if !core::mem::take(&mut me.buying) {
+        return;
+    }
     let price = me.potion_price();
     let at_home = mind.pos().within(home(map, mind), HOME);
-    if core::mem::take(&mut me.buying) && at_home && me.gold >= price && me.has_room_for(&Ware::Potion) {
+    if at_home && me.gold >= price && me.has_room_for(&Ware::Potion) {
         me.gold -= price;
         me.potions += 1;
     }

@@ -168,7 +168,11 @@ impl Hero {
     pub fn stats(&self) -> Stats {
         let class = self.class.measures();
         let level = i32::from(self.level) - 1;
-        let sum = |kind: AffixKind| self.worn.iter().flatten().map(|gear| gear.total(kind)).sum::<i32>();
+        let mut sums = [0; AffixKind::ALL.len()];
+        for affix in self.worn.iter().flatten().flat_map(|gear| gear.affixes.iter().flatten()) {
+            sums[affix.kind as usize] += i32::from(affix.value);
+        }
+        let sum = |kind: AffixKind| sums[kind as usize];
         let base = |slot: Slot| self.worn[slot as usize].map_or(0, |gear| i32::from(gear.base));
         let blow = |n: i32| (n + level * 2 + base(Slot::Weapon)) * (100 + sum(AffixKind::Might)) / 100;
         Stats {

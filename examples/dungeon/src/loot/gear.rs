@@ -85,8 +85,9 @@ impl Rarity {
 }
 
 impl AffixKind {
-    /// With its weight, and its least and most value at the first level.
-    const ALL: [(AffixKind, u32, (i32, i32)); 6] = [
+    /// All of them, in their order, each with its weight, and its least and most value at the first
+    /// level.
+    pub(crate) const ALL: [(AffixKind, u32, (i32, i32)); 6] = [
         (AffixKind::Might, 26, (5, 14)),
         (AffixKind::Guard, 22, (1, 4)),
         (AffixKind::Vigour, 22, (5, 15)),
@@ -141,11 +142,6 @@ impl Gear {
             })
         };
         (level + 1..=level + 3).contains(&self.base) && self.affixes.iter().flatten().all(drawn)
-    }
-
-    /// How much it adds of one kind.
-    pub fn total(&self, kind: AffixKind) -> i32 {
-        self.affixes.iter().flatten().filter(|affix| affix.kind == kind).map(|affix| i32::from(affix.value)).sum()
     }
 
     /// One number for all of it, to compare pieces of a slot.
