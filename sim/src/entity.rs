@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::dice::mix64;
 use crate::ids::{EntityId, PlayerId, Tick};
 use crate::vec2::Vec2;
+use crate::world::entity_checksum;
 
 /// The game's part of an entity.
 ///
@@ -18,6 +19,16 @@ pub trait Body: Clone + Send + Sync + Serialize + DeserializeOwned + 'static {
     /// stands still, and costs nothing, until an effect reaches it. A player's hero is an actor
     /// whatever this says.
     fn is_actor(&self) -> bool;
+
+    /// Whether a body is what it was before it thought: mostly `self == before`. A cell in which
+    /// nobody moved or changed is left as it is, neither hashed again nor told as touched, so who
+    /// waits costs little more than the thought. The default, `false`, costs that time alone.
+    ///
+    /// It may be true only of bodies that are encoded alike: where they are not, a debug build
+    /// panics, and a release build loses the change.
+    fn is_unchanged(&self, _before: &Self) -> bool {
+        false
+    }
 
     /// The body as its `Debug` shows it: `Some(format!("{self:?}"))`. The desync checker's
     /// `coverage` names by it what is in no encoding, as a field with `serde(skip)`. Nothing that
@@ -43,6 +54,17 @@ pub struct Entity<B> {
 impl<B: Body> Entity<B> {
     pub(crate) fn is_actor(&self) -> bool {
         self.player.is_some() || self.body.is_actor()
+    }
+
+    /// Whether a thought left it as it was before.
+    pub(crate) fn is_unchanged(&self, before: &Self) -> bool {
+        let unchanged = self.pos == before.pos && self.body.is_unchanged(&before.body);
+        debug_assert!(
+            !unchanged || entity_checksum(self) == entity_checksum(before),
+            "a `{}` counts as unchanged, but is encoded as another",
+            core::any::type_name::<B>()
+        );
+        unchanged
     }
 }
 

@@ -99,12 +99,17 @@ impl<R: Rules> Thoughts<R> {
         self.spare.pop().unwrap_or_default()
     }
 
+    /// Takes back what was [`blank`](Thoughts::blank), and is again.
+    pub(crate) fn return_blank(&mut self, cell: Arc<Cell<R::Body>>) {
+        self.spare.push(cell);
+    }
+
     /// Keeps a cell's memory for later if nobody else holds it.
     pub(crate) fn recycle(&mut self, mut cell: Arc<Cell<R::Body>>) {
         if let Some(content) = Arc::get_mut(&mut cell) {
             content.actors.clear();
             content.props = self.no_props.clone();
-            self.spare.push(cell);
+            self.return_blank(cell);
         }
     }
 

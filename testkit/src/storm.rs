@@ -77,6 +77,10 @@ impl Body for Soul {
     fn is_actor(&self) -> bool {
         !matches!(self.kind, Kind::Mine { armed: false } | Kind::Mimic { still: true })
     }
+
+    fn is_unchanged(&self, before: &Soul) -> bool {
+        self == before
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -39,6 +39,10 @@ impl sim::Body for Body {
             Body::Chest(chest) => chest.opened,
         }
     }
+
+    fn is_unchanged(&self, before: &Body) -> bool {
+        self == before
+    }
 }
 
 impl Body {

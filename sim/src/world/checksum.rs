@@ -93,11 +93,15 @@ impl<R: Rules> World<R> {
 
 impl<B: Body> Store<B> {
     /// Hashes a cell again if it changed.
+    #[inline]
     pub(super) fn renew(&mut self, slot: usize, encoder: &mut Fixed) {
-        let meta = &mut self.meta[slot];
-        if meta.changed == Changed::No {
-            return;
+        if self.meta[slot].changed != Changed::No {
+            self.hash(slot, encoder);
         }
+    }
+
+    fn hash(&mut self, slot: usize, encoder: &mut Fixed) {
+        let meta = &mut self.meta[slot];
         let cell = &self.cells[slot];
         if meta.actors_stale {
             meta.actors_sum = list_sum(encoder, cell.list(List::Actors));
@@ -119,7 +123,7 @@ fn list_sum<B: Body>(encoder: &mut Fixed, entities: &[Entity<B>]) -> u64 {
 }
 
 /// The same of one entity, for who hashes no other.
-pub(super) fn entity_checksum<B: Body>(entity: &Entity<B>) -> Checksum {
+pub(crate) fn entity_checksum<B: Body>(entity: &Entity<B>) -> Checksum {
     Checksum(entity_sum(&mut Fixed::default(), entity))
 }
 

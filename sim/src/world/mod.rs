@@ -30,7 +30,7 @@ pub use given::Given;
 pub use snapshot::Snapshot;
 pub use step::Thinking;
 
-pub(crate) use checksum::entity_sum;
+pub(crate) use checksum::{entity_checksum, entity_sum};
 
 pub use crate::thoughts::Thoughts;
 
@@ -317,7 +317,7 @@ impl<R: Rules> Simulation for World<R> {
     }
 
     fn hero_checksum(&self, player: PlayerId) -> Option<Checksum> {
-        self.hero(player).map(checksum::entity_checksum)
+        self.hero(player).map(entity_checksum)
     }
 
     fn encode(&self, snapshot: &Snapshot<R>) -> Vec<u8> {

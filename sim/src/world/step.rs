@@ -61,11 +61,18 @@ impl<'w, R: Rules> Thinking<'w, R> {
         let next = Arc::get_mut(&mut after).expect("a blank cell is held once");
         let before = &self.state.store.cells[slot];
         next.actors.extend_from_slice(&before.actors);
+        let mut unchanged = true;
         for (index, (next, actor)) in next.actors.iter_mut().zip(&before.actors).enumerate() {
             let place = Place { slot: slot as u32, list: List::Actors, index: index as u32 };
             self.next_self(next, actor, place, thoughts);
+            unchanged = unchanged && next.is_unchanged(actor);
         }
-        thoughts.cells.push((slot, after));
+        if unchanged {
+            next.actors.clear();
+            thoughts.return_blank(after);
+        } else {
+            thoughts.cells.push((slot, after));
+        }
     }
 
     /// Lets all think, cell by cell.

@@ -20,5 +20,6 @@ mod snapshot;
 mod soundness;
 mod table;
 mod tamper;
+mod unchanged;
 mod unfit;
 mod world;

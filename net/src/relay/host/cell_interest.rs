@@ -48,9 +48,9 @@ impl<R: Rules> CellInterest<R> {
         }
     }
 
-    /// Whether anyone is given a cell.
-    pub fn gives(&self, cell: CellId) -> bool {
-        self.given.contains(cell)
+    /// How many actors are lit where anyone is given what changes.
+    pub fn actors(&self, world: &World<R>) -> usize {
+        self.given.cells().filter(|&cell| world.light(cell) > 0).map(|cell| world.actors(cell).len()).sum()
     }
 
     /// What changed in a cell, and who is to be told; `None` if nothing did, or nobody is.

@@ -25,8 +25,9 @@ impl<T> CellMap<T> {
         self.index[self.grid.index(cell)].map(|place| place.get() as usize - 1)
     }
 
-    pub fn contains(&self, cell: CellId) -> bool {
-        self.place(cell).is_some()
+    /// The cells that have something, in no particular order.
+    pub fn cells(&self) -> impl Iterator<Item = CellId> {
+        self.values.iter().map(|&(cell, _)| cell)
     }
 
     pub fn get_mut(&mut self, cell: CellId) -> Option<&mut T> {

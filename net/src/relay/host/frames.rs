@@ -94,13 +94,8 @@ impl<R: Rules> Host<R> {
     pub(super) fn draft_changes(&mut self) {
         let Host { stepper, cell_interest, guests, choice, .. } = self;
         let world = &stepper.simulation;
-        let (mut bytes, mut actors) = (0, 0);
+        let mut bytes = 0;
         for cell in world.touched() {
-            if !cell_interest.gives(*cell) {
-                continue;
-            }
-            // Those in whom nothing changed count as well: they will be told of as rarely.
-            actors += world.actors(*cell).len();
             let Some((change, slots)) = cell_interest.change(*cell, world) else { continue };
             bytes += change.bytes();
             for slot in slots {
@@ -108,7 +103,8 @@ impl<R: Rules> Host<R> {
                 guest.draft.given.push(change.clone());
             }
         }
-        choice.costs.change.note(bytes, actors);
+        // Those in whom nothing changed count as well: they will be told of as rarely.
+        choice.costs.change.note(bytes, cell_interest.actors(world));
     }
 
     /// A replica that simulates only one end of a transfer, or not where the entity came from,
