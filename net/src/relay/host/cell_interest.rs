@@ -17,23 +17,31 @@ pub(super) struct CellInterest<R: Rules> {
     /// The heroes that stand there.
     heroes: Vec<PlayerId>,
     given: CellMap<GivenCell<R>>,
+    /// How many actors are lit where anyone is given what changes.
+    actors: usize,
 }
 
 struct GivenCell<R: Rules> {
     /// As those to whom it is given know it; `None` if it was never lit.
     state: Option<CellState<R>>,
     to: Vec<Slot>,
+    /// How many actors it has that are lit.
+    actors: usize,
 }
 
 impl<R: Rules> CellInterest<R> {
     pub fn new(grid: &Grid) -> Self {
-        CellInterest { presence: Presence::new(grid), heroes: Vec::new(), given: CellMap::new(grid) }
+        CellInterest { presence: Presence::new(grid), heroes: Vec::new(), given: CellMap::new(grid), actors: 0 }
     }
 
     /// From now on a replica is given what changes in a cell, that it knows as it is in the world
     /// now.
     pub fn give(&mut self, cell: CellId, to: Slot, world: &World<R>) {
-        let given = self.given.get_or_insert_with(cell, || GivenCell { state: world.cell_state(cell), to: Vec::new() });
+        let given = self.given.get_or_insert_with(cell, || {
+            let actors = lit_actors(cell, world);
+            self.actors += actors;
+            GivenCell { state: world.cell_state(cell), to: Vec::new(), actors }
+        });
         if !given.to.contains(&to) {
             given.to.push(to);
         }
@@ -44,18 +52,22 @@ impl<R: Rules> CellInterest<R> {
         let Some(given) = self.given.get_mut(cell) else { return };
         given.to.retain(|slot| *slot != from);
         if given.to.is_empty() {
+            self.actors -= given.actors;
             self.given.remove(cell);
         }
     }
 
     /// How many actors are lit where anyone is given what changes.
-    pub fn actors(&self, world: &World<R>) -> usize {
-        self.given.cells().filter(|&cell| world.light(cell) > 0).map(|cell| world.actors(cell).len()).sum()
+    pub fn actors(&self) -> usize {
+        self.actors
     }
 
-    /// What changed in a cell, and who is to be told; `None` if nothing did, or nobody is.
+    /// What changed in a cell that the last step touched, and who is to be told; `None` if nothing
+    /// did, or nobody is.
     pub fn change(&mut self, cell: CellId, world: &World<R>) -> Option<(RawGiven, &[Slot])> {
         let given = self.given.get_mut(cell)?;
+        self.actors -= core::mem::replace(&mut given.actors, lit_actors(cell, world));
+        self.actors += given.actors;
         let now = world.cell_state(cell)?;
         let change = match &given.state {
             Some(before) => now.change_since(before)?,
@@ -85,4 +97,8 @@ impl<R: Rules> CellInterest<R> {
             heroes.retain(|player| world.hero(*player).is_some() || !presence.remove(player.0.into()));
         }
     }
+}
+
+fn lit_actors<R: Rules>(cell: CellId, world: &World<R>) -> usize {
+    if world.light(cell) > 0 { world.actors(cell).len() } else { 0 }
 }

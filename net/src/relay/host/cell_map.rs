@@ -25,11 +25,6 @@ impl<T> CellMap<T> {
         self.index[self.grid.index(cell)].map(|place| place.get() as usize - 1)
     }
 
-    /// The cells that have something, in no particular order.
-    pub fn cells(&self) -> impl Iterator<Item = CellId> {
-        self.values.iter().map(|&(cell, _)| cell)
-    }
-
     pub fn get_mut(&mut self, cell: CellId) -> Option<&mut T> {
         let place = self.place(cell)?;
         Some(&mut self.values[place].1)

@@ -104,7 +104,7 @@ impl<R: Rules> Host<R> {
             }
         }
         // Those in whom nothing changed count as well: they will be told of as rarely.
-        choice.costs.change.note(bytes, cell_interest.actors(world));
+        choice.costs.change.note(bytes, cell_interest.actors());
     }
 
     /// A replica that simulates only one end of a transfer, or not where the entity came from,
