@@ -22,7 +22,7 @@ pub trait Body: Clone + Send + Sync + Serialize + DeserializeOwned + 'static {
 
     /// Whether a body is what it was before it thought: mostly `self == before`. A cell in which
     /// nobody moved or changed is left as it is, neither hashed again nor told as touched, so who
-    /// waits costs little more than the thought. The default, `false`, costs that time alone.
+    /// waits costs little more than the thought. By the default, `false`, nothing but time is lost.
     ///
     /// It may be true only of bodies that are encoded alike: where they are not, a debug build
     /// panics, and a release build loses the change.

@@ -44,6 +44,15 @@ fn tell_each_another(room: &mut Room, signs: bool) {
     }
 }
 
+/// Three players after the liar has told each of the others another vote.
+fn slandered(seed: u64, signs: bool) -> Room {
+    let mut room = keyed_room(seed, 3, None);
+    play(&mut room, &mut Dice(seed), secs(2));
+    tell_each_another(&mut room, signs);
+    play(&mut room, &mut Dice(seed), secs(12));
+    room
+}
+
 /// The votes of a player that were shown to a seat.
 fn votes(room: &Room, seat: usize, of: PlayerId) -> Vec<Signed> {
     let vote = |event: &Event<Mixer>| match event {
@@ -56,10 +65,7 @@ fn votes(room: &Room, seat: usize, of: PlayerId) -> Vec<Signed> {
 #[test]
 fn who_tells_each_of_two_that_it_goes_on_with_that_one_alone_is_proven_to_and_they_play_on() {
     seeds::each(TEST, 12, |seed| {
-        let mut room = keyed_room(seed, 3, None);
-        play(&mut room, &mut Dice(seed), secs(2));
-        tell_each_another(&mut room, true);
-        play(&mut room, &mut Dice(seed), secs(12));
+        let mut room = slandered(seed, true);
         for seat in HONEST {
             assert_eq!(distrusted(&room, seat), [(player(LIAR), true)], "seed {seed}: seat {seat}");
             let votes = votes(&room, seat, player(LIAR));
@@ -75,10 +81,7 @@ fn who_tells_each_of_two_that_it_goes_on_with_that_one_alone_is_proven_to_and_th
 #[test]
 fn who_signs_no_vote_has_nobody_go_on_with_it_alone() {
     seeds::each(TEST, 12, |seed| {
-        let mut room = keyed_room(seed, 3, None);
-        play(&mut room, &mut Dice(seed), secs(2));
-        tell_each_another(&mut room, false);
-        play(&mut room, &mut Dice(seed), secs(12));
+        let mut room = slandered(seed, false);
         go_on(&mut room, &HONEST);
         same_story(&room, HONEST);
         assert!(HONEST.iter().all(|seat| distrusted(&room, *seat).is_empty()), "seed {seed}");
