@@ -69,7 +69,7 @@ const SPARE_PER_CELL: usize = 8;
 /// [`Thinking::think`](crate::world::Thinking::think), given back to the step that asked. Its
 /// memory is used again.
 pub struct Thoughts<R: Rules> {
-    /// Each thinking cell's slot, and its content after.
+    /// The slot of each cell in which somebody moved or changed, and its content after.
     pub(crate) cells: Vec<(usize, Arc<Cell<R::Body>>)>,
     pub(crate) decisions: Decisions<R>,
     pub(crate) scratch: R::Scratch,

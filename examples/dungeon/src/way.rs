@@ -7,15 +7,11 @@ use crate::map::Map;
 use crate::measures::BLOCK_TILES;
 
 /// Finds ways. Holds only memory: a fresh one finds the same ways.
+#[derive(Default)]
 pub(crate) struct Wayfinder {
     finder: Pathfinder,
-    piece: TileGrid,
-}
-
-impl Default for Wayfinder {
-    fn default() -> Wayfinder {
-        Wayfinder { finder: Pathfinder::new(), piece: TileGrid::new(BLOCK_TILES, BLOCK_TILES) }
-    }
+    /// The square that was looked at last, of a map that has more.
+    piece: Option<TileGrid>,
 }
 
 impl Wayfinder {
@@ -29,9 +25,10 @@ impl Wayfinder {
         }
         let low = |n: i32| (n - BLOCK_TILES / 2).clamp(0, map.side_tiles() - BLOCK_TILES);
         let corner = Tile::new(low(from.x), low(from.y));
-        self.piece.copy_from(map.tiles(), corner);
+        let piece = self.piece.get_or_insert_with(|| TileGrid::new(BLOCK_TILES, BLOCK_TILES));
+        piece.copy_from(map.tiles(), corner);
         let inside = |tile: Tile| Tile::new(tile.x - corner.x, tile.y - corner.y);
-        let mut path = self.finder.find(&self.piece, inside(from), inside(to), expansions_max)?;
+        let mut path = self.finder.find(piece, inside(from), inside(to), expansions_max)?;
         path.from = from;
         for tile in &mut path.waypoints {
             *tile = Tile::new(tile.x + corner.x, tile.y + corner.y);

@@ -211,7 +211,7 @@ impl<R: Rules> World<R> {
             let dice = self.state.dice(mix64(target.0 ^ mix64(source.0 ^ mix64(u64::from(n)))), notes);
             let (cell, meta) = self.state.store.write(slot);
             let entity = &mut cell.list_mut(at.list)[at.index as usize];
-            // Of many props mostly one is touched. Actors are hashed anyway: they move.
+            // Of many props mostly one is touched. Actors are mostly hashed anyway: they move.
             let sum_before =
                 (at.list == List::Props && !meta.props_stale).then(|| entity_sum(&mut self.encoder, entity));
             notes.take(|notes| notes.applies((target, source, n), &effect, entity));

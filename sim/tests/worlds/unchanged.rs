@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lockstone_sim::{
     Body, Cause, CellId, Checksum, Dice, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation, Table,
-    Turn, Vec2, World,
+    Tick, Turn, Vec2, World,
 };
 use serde::{Deserialize, Serialize};
 
@@ -106,7 +106,7 @@ type Left = (BTreeMap<CellId, Checksum>, Checksum, Vec<CellId>);
 /// look at the checksum not in every tick.
 fn play<const TELLS: bool>(seed: u64) -> Vec<Left> {
     let mut world = build(Watch::<TELLS>, seed);
-    let mut dice = Table::generate([4; 32]).dice(seed, lockstone_sim::Tick(0));
+    let mut dice = Table::generate([4; 32]).dice(seed, Tick(0));
     let (mut left, mut saved) = (Vec::new(), None);
     for tick in 0..240_u32 {
         let player = PlayerId(dice.below(3) as u16);
