@@ -9,6 +9,7 @@
 //! Nothing here sleeps or has a fixed port. What is missing fails in CI.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +19,7 @@ use testkit::open_page::OpenPage;
 use testkit::{lacks, tell};
 
 use super::check::recorded;
-use super::program::{Running, dungeon, folder, run, text};
+use super::program::{self, Running, dungeon, folder, run, text};
 
 const TICKS_PER_S: u32 = 20;
 
@@ -85,13 +86,22 @@ pub fn view(files: &[(&str, Vec<u8>)]) -> Option<(Running, OpenPage)> {
 
 /// A native in the room `hall`, with these words of its command line.
 pub fn native(words: &str, url: &str) -> Running {
+    native_by(env!("CARGO_BIN_EXE_dungeon"), words, url)
+}
+
+fn native_by(program: impl AsRef<OsStr>, words: &str, url: &str) -> Running {
     let place = ["--report", "--view", "none", "--room", "hall", "--signal", url];
-    Running::start(&Vec::from_iter(words.split(' ').chain(place)))
+    Running::of(program::of(program, &Vec::from_iter(words.split(' ').chain(place))))
 }
 
 /// The same, and it plays.
 pub fn playing(words: &str, url: &str) -> Running {
-    let mut native = native(words, url);
+    playing_by(env!("CARGO_BIN_EXE_dungeon"), words, url)
+}
+
+/// The same by another build of the program.
+pub fn playing_by(program: impl AsRef<OsStr>, words: &str, url: &str) -> Running {
+    let mut native = native_by(program, words, url);
     assert!(native.line().contains("tick"), "it plays");
     native
 }

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 #![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "real processes take real time")]
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -14,7 +15,12 @@ use std::time::Instant;
 use lockstone::shell::Report;
 
 pub fn dungeon(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dungeon"));
+    of(env!("CARGO_BIN_EXE_dungeon"), args)
+}
+
+/// The same of another build of the program.
+pub fn of(program: impl AsRef<OsStr>, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).env_remove("DISPLAY").env_remove("LOCKSTONE_LOG");
     // Nobody's own heroes take part.
     command.env("XDG_STATE_HOME", PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("state"));
