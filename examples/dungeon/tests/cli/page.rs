@@ -61,7 +61,7 @@ fn serve_at(page: &Path) -> (Running, String) {
 }
 
 /// The same of a page that has these files, too.
-pub fn serve_with(files: &[(&str, Vec<u8>)]) -> Option<(Running, String)> {
+fn serve_with(files: &[(&str, Vec<u8>)]) -> Option<(Running, String)> {
     let (page, served) = (built("page", "cargo xtask page")?, folder("served"));
     for entry in fs::read_dir(page).expect("it is there") {
         let file = entry.expect("it can be read").path();

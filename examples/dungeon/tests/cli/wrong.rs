@@ -95,7 +95,7 @@ fn of_other_rules() -> PathBuf {
     let (program, number) = (folder("other-rules").join("dungeon"), env!("LOCKSTONE_RULES"));
     let other: String = number.chars().rev().collect();
     // By others: what this process wrote could not be run while another test starts something.
-    for words in [vec!["cp", env!("CARGO_BIN_EXE_dungeon")], vec!["sed", "-i", &format!("s/{number}/{other}/")]] {
+    for words in [vec!["cp", env!("CARGO_BIN_EXE_dungeon")], vec!["sed", "-i", &format!("s/{number}/{other}/g")]] {
         let mut command = Command::new(words[0]);
         assert!(command.args(&words[1..]).arg(&program).env("LC_ALL", "C").status().expect("it is there").success());
     }
