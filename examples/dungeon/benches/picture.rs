@@ -4,11 +4,10 @@
 //!
 //! `cargo bench -p dungeon --bench picture` prints milliseconds a picture, of each the least
 //! disturbed of several runs, and for each kind a digest of all its pixels: it must stay the same
-//! when a change is for speed alone. Then microseconds a tick of the fastest way: as a party plays
-//! it, which takes a checksum every few ticks, and with a checksum after each. Built for
-//! `wasm32-wasip1` as pages are (`--profile page`, and the flags of `xtask/src/page.rs`) and run by
-//! a node that is as new as today's browsers, it tells the times in a page: node 20 takes a quarter
-//! longer than they.
+//! when a change is for speed alone. Then microseconds a tick, checksum included, of the fastest
+//! way. Built for `wasm32-wasip1` as pages are (`--profile page`, and the flags of
+//! `xtask/src/page.rs`) and run by a node that is as new as today's browsers, it tells the times in
+//! a page: node 20 takes a quarter longer than they.
 
 #![allow(clippy::disallowed_types, reason = "it measures time")]
 
@@ -16,9 +15,8 @@ use std::time::{Duration, Instant};
 
 use dungeon::{Dungeon, DungeonGame};
 use lockstone::game::Game;
-use lockstone::net::PartySettings;
 use lockstone::scene::Scene;
-use lockstone::sim::{PlayerId, Simulation, Tick, Turn, World, mix64};
+use lockstone::sim::{PlayerId, Simulation, Turn, World, mix64};
 use lockstone::view::Status;
 use lockstone::view::frame::Frame;
 use testkit::delve::Play;
@@ -52,32 +50,25 @@ fn ticks() {
         let inputs = play.decide();
         turns.push(play.turn(inputs));
     }
-    let party = PartySettings::default().checksum_interval_ticks;
-    for (name, interval_ticks) in [("as a party", party), ("with checksum", 1)] {
-        let (mut least, mut digest) = (Duration::MAX, 0);
-        for _ in 0..TICK_RUNS {
-            play.world.restore(&start);
-            let start = Instant::now();
-            digest = replay(&mut play.world, &turns, interval_ticks);
-            least = start.elapsed().min(least);
-        }
-        let mean = least.as_secs_f64() * 1e6 / turns.len() as f64;
-        println!("{:28} {mean:>10.2} {:>10}  {digest:016x}", format!("µs a tick, {name}"), "");
+    let (mut least, mut digest) = (Duration::MAX, 0);
+    for _ in 0..TICK_RUNS {
+        play.world.restore(&start);
+        let start = Instant::now();
+        digest = replay(&mut play.world, &turns);
+        least = start.elapsed().min(least);
     }
+    let mean = least.as_secs_f64() * 1e6 / turns.len() as f64;
+    println!("{:28} {mean:>10.2} {:>10}  {digest:016x}", format!("a tick of {HEROES} heroes, in µs"), "");
 }
 
-/// Lets a world take turns, with a checksum every so many ticks. Gives its last one. A function of
-/// its own: a browser exchanges what it compiled in haste for what it compiled with care only from
-/// one call to the next.
+/// Lets a world take turns, and gives its last checksum. A function of its own: a browser exchanges
+/// what it compiled in haste for what it compiled with care only from one call to the next.
 #[inline(never)]
-fn replay(world: &mut World<Dungeon>, turns: &[Turn<World<Dungeon>>], interval_ticks: u32) -> u64 {
-    for turn in turns {
+fn replay(world: &mut World<Dungeon>, turns: &[Turn<World<Dungeon>>]) -> u64 {
+    turns.iter().fold(0, |_, turn| {
         world.step(turn);
-        if world.tick().since(Tick(0)).is_multiple_of(interval_ticks) {
-            world.checksum();
-        }
-    }
-    world.checksum().0
+        world.checksum().0
+    })
 }
 
 /// Each hero's view in turn.

@@ -9,7 +9,6 @@
 //! Nothing here sleeps or has a fixed port. What is missing fails in CI.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +18,7 @@ use testkit::open_page::OpenPage;
 use testkit::{lacks, tell};
 
 use super::check::recorded;
-use super::program::{self, Running, dungeon, folder, run, text};
+use super::program::{PROGRAM, Running, built_elsewhere, dungeon, folder, run, text};
 
 const TICKS_PER_S: u32 = 20;
 
@@ -86,24 +85,18 @@ pub fn view(files: &[(&str, Vec<u8>)]) -> Option<(Running, OpenPage)> {
 
 /// A native in the room `hall`, with these words of its command line.
 pub fn native(words: &str, url: &str) -> Running {
-    native_by(env!("CARGO_BIN_EXE_dungeon"), words, url)
+    native_of(PROGRAM, words, url)
 }
 
-fn native_by(program: impl AsRef<OsStr>, words: &str, url: &str) -> Running {
+/// The same of another build of the program.
+pub fn native_of(program: &str, words: &str, url: &str) -> Running {
     let place = ["--report", "--view", "none", "--room", "hall", "--signal", url];
-    Running::of(program::of(program, &Vec::from_iter(words.split(' ').chain(place))))
+    Running::of(built_elsewhere(program, &Vec::from_iter(words.split(' ').chain(place))))
 }
 
-/// The same, and it plays.
+/// A native that plays.
 pub fn playing(words: &str, url: &str) -> Running {
-    playing_by(env!("CARGO_BIN_EXE_dungeon"), words, url)
-}
-
-/// The same by another build of the program.
-pub fn playing_by(program: impl AsRef<OsStr>, words: &str, url: &str) -> Running {
-    let mut native = native_by(program, words, url);
-    assert!(native.line().contains("tick"), "it plays");
-    native
+    native(words, url).playing()
 }
 
 /// What a bot opens to play in the room `hall`.

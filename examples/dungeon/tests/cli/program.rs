@@ -3,7 +3,6 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 #![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "real processes take real time")]
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -14,12 +13,15 @@ use std::time::Instant;
 
 use lockstone::shell::Report;
 
+/// Where it is.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_dungeon");
+
 pub fn dungeon(args: &[&str]) -> Command {
-    of(env!("CARGO_BIN_EXE_dungeon"), args)
+    built_elsewhere(PROGRAM, args)
 }
 
-/// The same of another build of the program.
-pub fn of(program: impl AsRef<OsStr>, args: &[&str]) -> Command {
+/// The same of another build of it.
+pub fn built_elsewhere(program: &str, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).env_remove("DISPLAY").env_remove("LOCKSTONE_LOG");
     // Nobody's own heroes take part.
@@ -75,6 +77,12 @@ impl Running {
         let mut process = piped.spawn().unwrap();
         let stdout = process.stdout.take().map(BufReader::new);
         Running { process, stdout }
+    }
+
+    /// Waits until a peer plays.
+    pub fn playing(mut self) -> Running {
+        assert!(self.line().contains("tick"), "it plays");
+        self
     }
 
     /// The next line on stdout.

@@ -2,7 +2,6 @@
 //! kept in `target/tmp/pictures`, and its console holds nothing but what the page has to tell.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::PoisonError;
 
@@ -10,8 +9,8 @@ use serde_json::{Value, json};
 use testkit::open_page::OpenPage;
 
 use super::check::{altered, foreign, recorded};
-use super::page::{ALONE, blank, link, open, playing, playing_by, serve, view};
-use super::program::folder;
+use super::page::{ALONE, blank, link, native_of, open, playing, serve, view};
+use super::program::{PROGRAM, folder};
 
 /// The sentences that can be read on a page.
 const SENTENCES: &str = "[...document.querySelectorAll('#trouble, #sentence, #unkept')]
@@ -85,21 +84,25 @@ fn a_session_that_is_full() {
 fn a_session_of_other_rules() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
-    let _founder = playing_by(of_other_rules(), "--bot", &url);
+    let _founder = native_of(&of_other_rules(), "--bot", &url).playing();
     let Some(mut pages) = open(&url, "", &["Bea"]) else { return };
     assert_told(&mut pages[0], "other-rules", "load this page again");
 }
 
 /// The game's program with another number of its rules, which stands in it as text.
-fn of_other_rules() -> PathBuf {
+fn of_other_rules() -> String {
     let (program, number) = (folder("other-rules").join("dungeon"), env!("LOCKSTONE_RULES"));
+    let program = program.to_str().expect("it is text");
     let other: String = number.chars().rev().collect();
-    // By others: what this process wrote could not be run while another test starts something.
-    for words in [vec!["cp", env!("CARGO_BIN_EXE_dungeon")], vec!["sed", "-i", &format!("s/{number}/{other}/g")]] {
+    // By programs of their own: what this process wrote could not be run while another test starts
+    // something.
+    for words in [["cp", PROGRAM].as_slice(), &["sed", "-i", &format!("s/{number}/{other}/g")]] {
         let mut command = Command::new(words[0]);
-        assert!(command.args(&words[1..]).arg(&program).env("LC_ALL", "C").status().expect("it is there").success());
+        assert!(command.args(&words[1..]).arg(program).env("LC_ALL", "C").status().expect("it is there").success());
     }
-    program
+    let is_other = fs::read(program).expect("it is there") != fs::read(PROGRAM).expect("it is there");
+    assert!(is_other, "the program has the number of its rules");
+    program.to_owned()
 }
 
 #[test]
