@@ -81,7 +81,7 @@ use matchbox_socket::{PeerEvent, PeerRequest, PeerSignal};
 use uuid::Uuid;
 
 use crate::link::{Channel, Link, LinkError, LinkEvent, Obstacle, PeerId};
-pub use crate::room::{KEY_BYTES_MAX, ROOM_CHARS_MAX, RoomRole, TOKEN_BYTES_MAX, is_room_name};
+pub use crate::room::{KEY_BYTES_MAX, ROOM_CHARS_MAX, RoomRole, TOKEN_BYTES_MAX, is_ice_server, is_room_name};
 use handshake::Handshake;
 use mending::Mending;
 use pair::Pair;

@@ -149,15 +149,23 @@ pub struct Turn {
 #[cfg(feature = "matchbox")]
 const TURN_BYTES_MAX: usize = 256;
 
+/// Whether an address can be one of a server of this scheme, `stun` or `turn`. A browser throws at
+/// what cannot.
+#[cfg(feature = "matchbox")]
+pub fn is_ice_server(url: &str, scheme: &str) -> bool {
+    let host = url.strip_prefix(scheme).and_then(|rest| rest.strip_prefix(':')).unwrap_or_default();
+    let way = ["?transport=udp", "?transport=tcp"].iter().filter(|_| scheme == "turn");
+    let host = way.into_iter().find_map(|way| host.strip_suffix(way)).unwrap_or(host);
+    let is_host = !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b".-:[]".contains(&b));
+    is_host && url.len() <= TURN_BYTES_MAX
+}
+
 #[cfg(feature = "matchbox")]
 impl Turn {
-    /// Whether it can be one. A browser throws at what cannot.
+    /// Whether it can be one.
     pub fn is_well_formed(&self) -> bool {
         let Turn { url, user, password } = self;
-        let host = url.strip_prefix("turn:").unwrap_or_default();
-        let host = ["?transport=udp", "?transport=tcp"].iter().find_map(|by| host.strip_suffix(by)).unwrap_or(host);
-        let is_host = !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b".-:[]".contains(&b));
-        is_host && [url, user, password].iter().all(|text| (1..=TURN_BYTES_MAX).contains(&text.len()))
+        is_ice_server(url, "turn") && [user, password].iter().all(|text| (1..=TURN_BYTES_MAX).contains(&text.len()))
     }
 
     /// A TURN server tells by STUN, too, how a peer is seen: so whoever needs no TURN is spared it.

@@ -38,7 +38,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Query, State};
+use axum::extract::{self, Path, Query, State};
+use axum::handler::Handler as _;
 use axum::http::{HeaderMap, Request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -399,16 +400,24 @@ where
 }
 
 fn routes(shared: Shared) -> Router {
-    let file = |name: String| {
-        get(move |State(Shared { pages, .. }), headers: HeaderMap| async move { pages.file(&name, &headers) })
-    };
-    let files = shared.pages.names().map(|name| (format!("/{name}"), file(name.clone())));
-    files
-        .fold(Router::new(), |router, (path, file)| router.route(&path, file))
+    Router::new()
         .route("/", get(greet))
-        .route("/{room}", get(enter))
+        .route("/{name}", get(show_or_let_in))
         .fallback(|| async { Refusal::from(Malformed::RoomName) })
         .with_state(shared)
+}
+
+/// The page's file of a name, or else the room.
+async fn show_or_let_in(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    request: extract::Request,
+) -> Response {
+    match shared.pages.file(&name, &headers) {
+        Some(file) => file,
+        None => enter.call(request, shared).await,
+    }
 }
 
 #[derive(Deserialize)]

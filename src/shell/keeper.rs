@@ -47,6 +47,19 @@ pub struct Labels {
     pub room: String,
 }
 
+impl Labels {
+    /// What a recording of the session is called where nobody named it.
+    pub fn file(&self) -> PathBuf {
+        let room = if self.room.is_empty() { "alone" } else { &self.room };
+        format!("{}-{}-{}.lksrec", self.game, plain(room), plain(&self.name)).into()
+    }
+}
+
+/// What of a text any file may be called.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect()
+}
+
 /// What became of it.
 pub(super) enum Told {
     /// The recording is in a file from now on.
@@ -366,7 +379,6 @@ impl<S: Inspect> Keeper<S> {
     /// Files to save something in.
     fn places(&self, what: &str, tick: Tick, extension: &str) -> Vec<PathBuf> {
         let Labels { game, room, name, .. } = &self.labels;
-        let plain = |text: &str| text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect::<String>();
         let file = format!("{game}-{what}-{}-{}-{tick}.{extension}", plain(room), plain(name));
         self.storage.folders().into_iter().map(|folder| folder.join(&file)).collect()
     }

@@ -107,6 +107,13 @@ impl DevTools {
         }
     }
 
+    /// The mouse goes to a place of the screen, where one of its buttons goes down or up, or none.
+    /// By their bits, `buttons` are down then.
+    pub fn mouse(&mut self, kind: &str, button: &str, buttons: i32, (x, y): (i64, i64)) {
+        let mouse = json!({ "type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": 1 });
+        self.page("Input.dispatchMouseEvent", mouse);
+    }
+
     /// Drags from one place of the screen to another, by the mouse or by a finger. `held` is done
     /// before it is let go.
     pub fn drag(&mut self, from: (i64, i64), to: (i64, i64), by_finger: bool, held: impl FnOnce(&mut DevTools)) {
@@ -126,9 +133,7 @@ impl DevTools {
             let points = if kind == "touchEnd" { json!([]) } else { json!([{ "x": x, "y": y }]) };
             self.page("Input.dispatchTouchEvent", json!({ "type": kind, "touchPoints": points }));
         } else {
-            let buttons = i32::from(kind != "mouseReleased");
-            let mouse = json!({ "type": kind, "x": x, "y": y, "button": "left", "buttons": buttons, "clickCount": 1 });
-            self.page("Input.dispatchMouseEvent", mouse);
+            self.mouse(kind, "left", i32::from(kind != "mouseReleased"), (x, y));
         }
     }
 
@@ -137,6 +142,14 @@ impl DevTools {
         let asked = json!({ "expression": format!("document.getElementById('{id}')") });
         let place = self.page("Runtime.evaluate", asked)["result"]["objectId"].take();
         self.page("DOM.setFileInputFiles", json!({ "files": [file], "objectId": place }));
+    }
+
+    /// Drops a file, or a folder, at a place of the screen.
+    pub fn drop_file(&mut self, (x, y): (i64, i64), file: &Path) {
+        let data = json!({ "items": [], "files": [file], "dragOperationsMask": 1 });
+        for kind in ["dragEnter", "dragOver", "drop"] {
+            self.page("Input.dispatchDragEvent", json!({ "type": kind, "x": x, "y": y, "data": data }));
+        }
     }
 
     /// Has the page's downloads put into a folder.

@@ -14,10 +14,14 @@ export function lacksForAny() {
   if (typeof WebAssembly !== "object") return `This browser has no WebAssembly: ${advice}`;
   if (!WebAssembly.validate(new Uint8Array(VECTORS))) return `This browser's WebAssembly has no SIMD: ${advice}`;
   if (typeof Worker !== "function") return `This browser has no workers: ${advice}`;
+  if (typeof AbortSignal.timeout !== "function") return `This browser is too old for this page: ${advice}`;
   return null;
 }
 
 export const at = (id) => document.getElementById(id);
+
+// Whether less motion is wanted.
+export const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);

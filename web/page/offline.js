@@ -16,20 +16,29 @@ self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim(
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   if (request.method !== "GET" || new URL(request.url).origin !== location.origin) return;
-  event.respondWith(answered(request));
+  event.respondWith(answered(event));
 });
 
-async function answered(request) {
-  const cache = await caches.open(CACHE);
-  try {
-    const answer = await fetch(request);
-    // Without room for it the answer is as good.
-    if (answer.ok) await cache.put(request, answer.clone()).catch(() => {});
-    return answer;
-  } catch (error) {
-    const name = request.mode === "navigate" && new URL(request.url).pathname.endsWith("/") ? "index.html" : request;
-    const known = await cache.match(name, { ignoreSearch: true, ignoreVary: true });
-    if (known) return known;
-    throw error;
-  }
+async function answered(event) {
+  const { request } = event;
+  const answer = await fetch(request).catch((error) => error);
+  // A proxy answers for a server that is not there.
+  if (!(answer instanceof Response) || answer.status >= 500) return (await known(request)) ?? thrown(answer);
+  if (answer.ok) event.waitUntil(keep(request, answer.clone()));
+  return answer;
+}
+
+async function known(request) {
+  const name = request.mode === "navigate" && new URL(request.url).pathname.endsWith("/") ? "index.html" : request;
+  return (await caches.open(CACHE)).match(name, { ignoreSearch: true, ignoreVary: true });
+}
+
+// Without room for it the answer is as good.
+async function keep(request, answer) {
+  await (await caches.open(CACHE)).put(request, answer).catch(() => {});
+}
+
+function thrown(answer) {
+  if (answer instanceof Response) return answer;
+  throw answer;
 }

@@ -2,8 +2,8 @@
 // and the loop. It must never know the game: what it is called and how it is played the program
 // tells. It asks no host but its own.
 
-import init, { character, game, panicked, recording, sound } from "./game.js";
-import { at, bars, capital, fitted, lacksForAny, lines } from "./beside.js";
+import init, { character, game, panicked, recordings, sound } from "./game.js";
+import { at, bars, calm, capital, fitted, lacksForAny, lines } from "./beside.js";
 import { listen, play } from "./sound.js";
 import { forget, keep, kept } from "./store.js";
 
@@ -19,8 +19,9 @@ let about; // What it tells of itself.
 let entering = false; // It waits for its player's key.
 let playing = false;
 let entry; // What was entered last.
-let began; // When, which names its recording.
+let began; // When, which names its recordings.
 let keptAt = 0;
+let layout; // What the keys say by their places, if the browser tells.
 
 // ---- What is kept in this browser
 
@@ -44,7 +45,7 @@ function remembers() {
   return known("remembers") === "1";
 }
 
-// What a reload of this tab comes back to: the link, and as whom.
+// What a reload of this tab comes back to: the link, as whom, and when that began.
 function inside() {
   try {
     return JSON.parse(ofTab("inside"));
@@ -102,7 +103,7 @@ function keepHero() {
   if (known(place) !== heroKept) return unkept("your hero", "another tab has kept it meanwhile");
   known(place, text);
   heroKept = known(place);
-  if (heroKept !== text) unkept("your hero", "its storage is full or forbidden");
+  unkept("your hero", heroKept === text ? null : "its storage is full or forbidden");
 }
 
 // Puts another hero, or none, in the place of one, which is laid aside, in the place of the one
@@ -219,6 +220,7 @@ async function load() {
   }
   page = game();
   about = JSON.parse(page.about());
+  layout = await navigator.keyboard?.getLayoutMap?.().catch(() => null);
   openDoor();
 }
 
@@ -251,16 +253,17 @@ function openDoor(enters = true) {
   at("enter").textContent = room ? "Join" : "Play alone";
   at("host").hidden = room !== "";
   const before = inside();
-  const back = room && before?.hash === location.hash ? before : null;
+  const back = before?.hash === location.hash ? before : null;
   at("name").value = back?.name ?? name ?? known("name") ?? "";
   const wanted = back?.hero ?? hero ?? known("hero") ?? about.heroes[0];
   at("heroes").replaceChildren(...about.heroes.map((one) => {
-    const [label, radio] = [document.createElement("label"), document.createElement("input")];
+    const [label, radio, text] = ["label", "input", "span"].map((name) => document.createElement(name));
     Object.assign(radio, { type: "radio", name: "hero", value: one, checked: one === wanted, required: true });
-    label.append(radio, one);
+    text.textContent = one;
+    label.append(radio, text);
     return label;
   }));
-  document.querySelector(".keys").replaceChildren(...keysOf().flatMap(([key, what]) => {
+  document.querySelector(".keys").replaceChildren(...keysOf().flatMap(({ sign: key, what }) => {
     const [term, text] = [document.createElement("dt"), document.createElement("dd")];
     const sign = document.createElement("kbd");
     sign.textContent = key;
@@ -272,19 +275,26 @@ function openDoor(enters = true) {
   showKept();
   listKept();
   if (!playing) at("name").focus();
-  if (enters && (bot || back)) enter();
+  if (!enters) return;
+  if (bot || (room && back)) enter();
+  else if (back) comeBack(back);
 }
 
 // The game's keys, and the page's own.
 function keysOf() {
-  const walks = [["Click", "walks, strikes, takes; held, again and again"], ["W A S D", "walks"]];
-  return [...walks, ...skills(), ["Enter", "says something"], ["/", "a command; /help lists them"], ["F", "full screen"]];
+  const walks = [{ sign: "Click", what: "walks, strikes, takes; held, again and again" }, { sign: [..."WASD"].map(signOf).join(" "), what: "walks" }];
+  const others = [["Enter", "says something"], ["/", "a command; /help lists them"], [signOf("F"), "full screen"]];
+  return [...walks, ...skills(), ...others.map(([sign, what]) => ({ sign, what }))];
 }
 
-// `... or K skill, P takes` names a key by a single capital letter.
+// `right click or K skill, P takes, 1 to 4 wear` names keys by single capital letters and digits.
 function skills() {
-  return [...about.keys.matchAll(/\b([A-Z]) ([^,]+)/g)].map(([, key, what]) => [key, what]);
+  const named = about.keys.matchAll(/\b(right click or )?([A-Z]|\d to \d) ([^,]+)/g);
+  return [...named].map(([, other, key, what]) => ({ key, sign: other ? `${signOf(key)}, right click` : signOf(key), what }));
 }
+
+// What stands on the key that is meant by a letter: a letter's key is known by its place, too.
+const signOf = (key) => layout?.get(`Key${key}`)?.toUpperCase() ?? key;
 
 function bold(text) {
   const element = document.createElement("b");
@@ -321,6 +331,12 @@ window.addEventListener("hashchange", () => {
 
 // ---- Entering
 
+// Goes on with what this tab played alone before it was loaded again, as far as it was kept.
+async function comeBack({ began: session }) {
+  const before = (await kept().catch(() => [])).find((recorded) => recorded.session === session);
+  if (before && !playing) goOn(before);
+}
+
 // Enters, as the door says; or goes on with what was recorded.
 async function enter(goesOn) {
   listen();
@@ -355,18 +371,19 @@ async function enter(goesOn) {
   at("door").hidden = true;
   at("stage").hidden = false;
   at("curtain").textContent = "Entering";
-  at("skills").replaceChildren(...skills().map(([key, what]) => {
+  at("skills").replaceChildren(...skills().filter(({ key }) => key.length === 1).map(({ key, what }) => {
     const button = document.createElement("button");
     const sign = document.createElement("kbd");
     button.type = "button";
-    sign.textContent = button.dataset.key = key;
+    button.dataset.key = key;
+    sign.textContent = signOf(key);
     button.append(`${what} `, sign);
     button.addEventListener("click", () => page.key(key.toLowerCase()));
     return button;
   }));
   fit();
   page.hidden(document.hidden);
-  page.calm(matchMedia("(prefers-reduced-motion: reduce)").matches);
+  page.calm(calm.matches);
   try {
     if (entry.character) tell(`${page.title(entry.character)} comes along.`);
     page.enter(JSON.stringify(entry), at("canvas"), wake, goesOn);
@@ -374,9 +391,12 @@ async function enter(goesOn) {
     leaveStage();
     return trouble(String(sentence));
   }
-  ofTab("inside", words.room ? JSON.stringify({ hash: location.hash, name, hero }) : null);
   playing = true;
   began = keptAt = Date.now();
+  ofTab("inside", JSON.stringify({ hash: location.hash, name, hero, began }));
+  keptFiles.clear();
+  notKept.clear();
+  unkept();
   at("canvas").focus();
   round(false);
   requestAnimationFrame(frame);
@@ -451,7 +471,7 @@ function round(isFrame) {
 function broke(error) {
   const sentence = panicked() ?? String(error);
   page = null;
-  ended(`The game broke, and this page with it: ${sentence}. Save the recording for whoever made it, and load the page again.`, "");
+  ended(`The game broke, and this page with it (${sentence}): save the recording for whoever made it, and load the page again.`, "");
 }
 
 function over({ sentence, report: text }) {
@@ -471,7 +491,7 @@ function ended(sentence, played) {
   at("played").textContent = played;
   at("again").textContent = page ? (asked().room ? "Join again" : "Play again") : "Load the page again";
   keepHero();
-  at("keep").hidden = !recorded();
+  at("keep").hidden = !recorded().length;
   at("end").showModal();
   keepIt();
 }
@@ -492,19 +512,12 @@ at("out").addEventListener("click", () => {
 
 at("end").addEventListener("cancel", (event) => event.preventDefault());
 
-// What is recorded by now, if anything is.
-function recorded() {
-  const bytes = recording();
-  return bytes?.length ? bytes : null;
-}
-
-function fileName() {
-  return `${about.name}-${entry.room || "alone"}-${entry.name.replace(/[^A-Za-z0-9-]/g, "")}.lksrec`;
-}
+// What is recorded by now: the files that hold anything, each as its name and its bytes.
+const recorded = () => recordings().filter(([, bytes]) => bytes.length);
 
 function save() {
-  const bytes = recorded();
-  if (bytes) download(fileName(), bytes);
+  page?.keep();
+  for (const [file, bytes] of recorded()) download(file, bytes);
 }
 
 function download(name, bytes) {
@@ -515,14 +528,23 @@ function download(name, bytes) {
   URL.revokeObjectURL(link.href);
 }
 
-// Keeps the recording in this browser.
+// The files of this session that are kept: under which keys, and how long they were.
+const keptFiles = new Map();
+
+// Keeps what is recorded in this browser, as far as it is new.
 async function keepIt() {
   keptAt = Date.now();
-  const bytes = recorded();
-  if (!bytes || (entry.bot && !entry.keeps)) return;
+  if (entry.bot && !entry.keeps) return;
+  const session = { session: began, kind: entry.kind, hash: location.hash, name: entry.name, hero: entry.hero };
   try {
-    await keep(began, { file: fileName(), bytes, kind: entry.kind, hash: location.hash, name: entry.name, hero: entry.hero });
-    at("unkept").hidden = true;
+    for (const [file, bytes] of recorded()) {
+      const before = keptFiles.get(file) ?? { key: began + keptFiles.size };
+      if (before.length === bytes.length) continue;
+      keptFiles.set(file, before);
+      await keep(before.key, { file, bytes, ...session });
+      before.length = bytes.length;
+    }
+    unkept("the recording", null);
   } catch (error) {
     const why = error?.name === "QuotaExceededError" ? "full" : "forbidden";
     unkept("the recording", `its storage is ${why}; save it as a file, if you want it`);
@@ -539,9 +561,17 @@ function goOn({ bytes, hash, name, hero }) {
   if (at("form").reportValidity()) enter(bytes);
 }
 
+// What this browser does not keep, and why.
+const notKept = new Map();
+
 function unkept(what, why) {
-  at("unkept").textContent = `This browser does not keep ${what}: ${why}.`;
-  at("unkept").hidden = false;
+  if (why) notKept.set(what, why);
+  else notKept.delete(what);
+  const told = [...notKept].map(([what, why]) => `This browser does not keep ${what}: ${why}.`).join(" ");
+  for (const place of document.querySelectorAll(".unkept")) {
+    if (place.textContent !== told) place.textContent = told;
+    place.hidden = !told;
+  }
 }
 
 async function listKept() {
@@ -555,8 +585,8 @@ async function listKept() {
     look.href = `view.html#kept=${key}`;
     look.textContent = file;
     go.textContent = "Go on";
-    // Of another kind nobody founds one again here.
-    go.hidden = kind === "relay" || kind === "rollback";
+    // Of another kind nobody founds one again here. Evidence is no session.
+    go.hidden = kind === "relay" || kind === "rollback" || !file.endsWith(".lksrec");
     store.textContent = "Save";
     drop.textContent = "Delete";
     const what = `${file} of ${new Date(when).toLocaleString()}`;
@@ -642,19 +672,24 @@ function place(event) {
   return [((event.clientX - box.left) * canvas.width) / box.width, ((event.clientY - box.top) * canvas.height) / box.height];
 }
 
-canvas.addEventListener("pointerdown", (event) => {
-  if (!playing || (event.button !== 0 && event.button !== 2)) return;
-  canvas.setPointerCapture(event.pointerId);
-  page.press(true, event.button === 2, ...place(event));
-});
-for (const name of ["pointerup", "pointercancel"]) {
+// Of the buttons that count, the bits by which an event tells that they are down.
+const BUTTONS = [[0, 1], [2, 2]];
+
+// The first button to go down and the last to go up have events of their own; what another does
+// meanwhile comes as a move. A finger that is lost holds nothing.
+for (const name of ["pointerdown", "pointermove", "pointerup", "pointercancel"]) {
   canvas.addEventListener(name, (event) => {
     if (!playing) return;
-    // A finger that is lost holds nothing.
-    page.press(false, event.button === 2, ...place(event));
+    const where = place(event);
+    page.point(...where);
+    if (name === "pointerdown") canvas.setPointerCapture(event.pointerId);
+    for (const [button, bit] of BUTTONS) {
+      const changes = name === "pointercancel" || event.button === button;
+      if (changes) page.press((event.buttons & bit) !== 0, button === 2, ...where);
+    }
   });
 }
-canvas.addEventListener("pointermove", (event) => playing && page.point(...place(event)));
+canvas.addEventListener("pointerleave", () => playing && page.point());
 canvas.addEventListener("contextmenu", (event) => event.preventDefault());
 
 // A line of the list is dragged onto another, or onto the world, by mouse or finger.
@@ -715,12 +750,21 @@ window.addEventListener("keydown", (event) => {
   } else if (event.key === "Enter" || event.key === "/") {
     event.preventDefault();
     speak(event.key === "/" ? "/" : "");
-  } else if (event.key === "f" || event.key === "F") {
-    full();
   } else if (event.key.length === 1 && !event.repeat) {
-    page.key(event.key.toLowerCase());
+    const key = meant(event);
+    if (key === "f") full();
+    else page.key(key);
   }
 });
+
+// Which key is meant: by what it says, or by its place, as on a US keyboard, where it says nothing
+// that the game knows.
+function meant({ code, key }) {
+  const said = key.toLowerCase();
+  const knows = said === "f" || skills().some(({ key }) => key.toLowerCase() === said);
+  return knows ? said : (/^(?:Key|Digit|Numpad)(\w)$/.exec(code)?.[1].toLowerCase() ?? said);
+}
+
 window.addEventListener("keyup", (event) => {
   if (down.delete(event.code)) walk();
 });

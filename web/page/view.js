@@ -2,7 +2,7 @@
 // worker. Nothing leaves the page.
 
 import init, { recordings, panicked } from "./viewer.js";
-import { at, bars, capital, fitted, lacksForAny, lines } from "./beside.js";
+import { at, bars, calm, capital, fitted, lacksForAny, lines } from "./beside.js";
 import { recalled } from "./store.js";
 
 // Milliseconds of each frame in which it is verified.
@@ -47,6 +47,14 @@ function trouble(sentence) {
   if (sentence) tell(`told ${sentence}`);
 }
 
+// Back at the door, with what is wrong.
+function broken(sentence) {
+  frames += 1;
+  at("stage").hidden = true;
+  at("door").hidden = false;
+  trouble(sentence);
+}
+
 // Programs that open the page read what it says in its console.
 function tell(line) {
   if (location.hash.includes("report")) console.log(line);
@@ -54,8 +62,11 @@ function tell(line) {
 
 // Files that were dropped, or chosen.
 async function open(list) {
+  const files = [...list];
   const read = async (file) => new Uint8Array(await file.arrayBuffer());
-  enter([...list].map((file) => file.name).join(", "), await Promise.all([...list].map(read)));
+  const bytes = await Promise.all(files.map(read)).catch(() => null);
+  if (bytes) enter(files.map((file) => file.name).join(", "), bytes);
+  else broken("What was dropped cannot be read: drop recordings, not folders.");
 }
 
 // One that this browser keeps, `#kept=KEY`, or of the page's server, `#file=NAME`.
@@ -67,7 +78,7 @@ async function recall() {
     if (found) enter(found.file, [found.bytes]);
     else trouble("This browser does not keep that recording any more: drop its file here.");
   } else if (names.length) {
-    const fetched = await Promise.all(names.map((name) => fetch(name))).catch(() => []);
+    const fetched = await Promise.all(names.map((name) => fetch(encodeURIComponent(name)))).catch(() => []);
     const whole = fetched.length && fetched.every((answer) => answer.ok);
     if (whole) enter(names.join(", "), await Promise.all(fetched.map(async (answer) => new Uint8Array(await answer.arrayBuffer()))));
     else trouble("The link names a recording that its server does not have: ask for the file, and drop it here.");
@@ -88,9 +99,7 @@ async function enter(name, dropped) {
     game = JSON.parse(page.about()).name;
     all = JSON.parse(viewer.about());
   } catch (error) {
-    at("door").hidden = false;
-    at("stage").hidden = true;
-    return trouble(typeof error === "string" ? error : `The page could not be loaded (${error.message}): see whether its server still runs, and load it again.`);
+    return broken(typeof error === "string" ? error : `The page could not be loaded (${error.message}): see whether its server still runs, and load it again.`);
   }
   [files, about] = [dropped, undefined];
   document.title = `${name} · ${capital(game)}`;
@@ -103,7 +112,7 @@ async function enter(name, dropped) {
   at("show").hidden = true;
   choose(0);
   pair(undefined);
-  play(true);
+  play(!calm.matches);
   at("canvas").focus();
   const opened = ++frames;
   requestAnimationFrame(function next(now) {
@@ -166,9 +175,7 @@ function frame(now) {
     go(now);
     return true;
   } catch (error) {
-    at("stage").hidden = true;
-    at("door").hidden = false;
-    trouble(`The game broke as it was played again (${panicked() ?? error.message}): send the recording to whoever made it, and load this page again.`);
+    broken(`The game broke as it was played again (${panicked() ?? error.message}): send the recording to whoever made it, and load this page again.`);
     return false;
   }
 }
@@ -189,7 +196,7 @@ function show() {
   const what = `${tick} ${eyes}`;
   if (what === shown) return;
   shown = what;
-  const { gauges, notes, told } = JSON.parse(viewer.show(tick, eyes));
+  const { gauges, notes, told } = JSON.parse(viewer.show(tick, eyes, calm.matches));
   bars(at("gauges"), gauges);
   lines(at("notes"), notes.map((text) => [text]));
   lines(at("news"), told.flat().slice(-12).map((text) => [text]));
@@ -334,6 +341,7 @@ at("whom").addEventListener("change", () => pair(at("whom").value === "" ? undef
 ["canvas", "beside", "map"].forEach((id, picture) => at(id).addEventListener("click", (event) => picked(event, picture)));
 at("unpick").addEventListener("click", () => pick(() => viewer.pick()));
 at("file").addEventListener("change", () => at("file").files.length && open(at("file").files));
+at("another").addEventListener("click", () => at("file").click());
 window.addEventListener("hashchange", recall);
 trouble(missing ?? "");
 recall();

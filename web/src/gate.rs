@@ -1,14 +1,13 @@
 //! Hides which game it is, and which kind of session: what the page needs of both.
 
 use std::marker::PhantomData;
-use std::path::Path;
 use std::task::Waker;
 use std::time::Duration;
 
 use lockstone::character::{Character, CharacterError, HeroOf, character_of};
 use lockstone::default_table;
 use lockstone::game::{Game, Wide};
-use lockstone::net::matchbox::{Config, MatchboxLink, RoomRole, Turn};
+use lockstone::net::matchbox::{Config, MatchboxLink, RoomRole, Turn, is_ice_server};
 use lockstone::net::relay::{RelayConfig, RelaySettings, Replica};
 use lockstone::net::session::PlayerError;
 use lockstone::net::wire::{Fitness, SessionKind, Terms};
@@ -22,7 +21,7 @@ use crate::clock;
 use crate::ending;
 use crate::entry::{Entry, Kind};
 use crate::eye::Eye;
-use crate::page::{self, KEPT, RECORDING};
+use crate::page::{self, KEPT};
 
 /// A game before it is played.
 pub(crate) trait Gate {
@@ -196,6 +195,9 @@ fn link(entry: &Entry, role: RoomRole) -> Result<MatchboxLink, String> {
     if turn.as_ref().is_some_and(|turn| !turn.is_well_formed()) {
         return Err("The TURN server that the link names is none: ask for the whole link.".to_owned());
     }
+    if !stun.iter().all(|url| is_ice_server(url, "stun")) {
+        return Err("The STUN server that the link names is none: ask for the whole link.".to_owned());
+    }
     Ok(MatchboxLink::open(Config { url: signal, room, key, stun, turn, role, ..Config::default() }))
 }
 
@@ -218,7 +220,7 @@ impl Place<'_> {
         link.wake_with(waker);
         let kind = terms.kind;
         let labels = Labels { game: G::NAME, terms, name: entry.name.clone(), room: entry.room.clone() };
-        let recorder = Recorder::new(labels.clone(), files, Some(Path::new(RECORDING)));
+        let recorder = Recorder::new(labels.clone(), files, Some(&labels.file()));
         let recorder = recorder.map_err(|error| error.to_string())?;
         let join = entry.join.clone().map(|link| Join { line: String::new(), link: Some(link) });
         let mut display = Display::new(Screen::View(Box::new(eye)), &labels, join);

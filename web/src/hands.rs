@@ -32,6 +32,12 @@ pub(crate) struct Hands {
 }
 
 impl Hands {
+    /// Nothing is held, pressed or pointed at any more: another session begins.
+    pub fn let_go(&mut self) {
+        let Hands { is_frame, is_hidden, is_calm, size, .. } = *self;
+        *self = Hands { is_frame, is_hidden, is_calm, size, ..Hands::default() };
+    }
+
     pub fn press(&mut self, is_down: bool, pointer: Pointer, at: (f32, f32)) {
         self.at = Some(at);
         self.presses.push(Press { is_down, pointer, at });
@@ -90,5 +96,16 @@ mod tests {
         ];
         assert_eq!(hands.actions(1.0, Some), done);
         assert_eq!(hands.actions(2.0, Some), []);
+    }
+
+    #[test]
+    fn what_was_held_as_a_session_ended_is_not_held_in_the_next() {
+        let mut hands = Hands { size: (640, 480), is_calm: true, ..Hands::default() };
+        hands.walk((0, -1));
+        hands.press(true, Pointer::Primary, (3.0, 4.0));
+        assert!(!hands.actions(1.0, Some).is_empty());
+        hands.let_go();
+        assert_eq!(hands.actions(2.0, Some), []);
+        assert_eq!((hands.size, hands.is_calm, hands.at), ((640, 480), true, None));
     }
 }

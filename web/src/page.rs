@@ -5,10 +5,10 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::PathBuf;
 use std::rc::Rc;
 
-use js_sys::Function;
+use js_sys::{Array, Function, Uint8Array};
 use lockstone::game::{Game, Wide};
 use lockstone::scene::Pointer;
 use lockstone::shell::{Memory, Next};
@@ -23,9 +23,6 @@ use crate::eye::Eye;
 use crate::gate::{Any, Broad, Gate, Playing};
 use crate::hands::Hands;
 use crate::picture::Picture;
-
-/// Where the session is recorded, among the page's files in memory.
-pub(crate) const RECORDING: &str = "game.lksrec";
 
 /// The page plays a sound by so many samples a second.
 const RATE_HZ: u32 = 44_100;
@@ -103,6 +100,7 @@ impl Page {
         recording: Option<Vec<u8>>,
     ) -> Result<(), String> {
         let entry = Entry { recording, ..Entry::read(entry)? };
+        self.hands.borrow_mut().let_go();
         let eye = Eye::new(Picture::new(canvas)?, Rc::clone(&self.hands));
         let files = Memory::default();
         FILES.set(files.clone());
@@ -166,9 +164,9 @@ impl Page {
         self.hands.borrow_mut().drag(from, to.as_deref());
     }
 
-    /// The mouse is there.
-    pub fn point(&self, x: f32, y: f32) {
-        self.hands.borrow_mut().at = Some((x, y));
+    /// The mouse is there, or nowhere on the picture.
+    pub fn point(&self, x: Option<f32>, y: Option<f32>) {
+        self.hands.borrow_mut().at = x.zip(y);
     }
 
     /// Where the walking keys lead that are down.
@@ -186,7 +184,7 @@ impl Page {
         self.hands.borrow_mut().line(line);
     }
 
-    /// The page may be closed at any moment, without a word: what `character` and `recording`
+    /// The page may be closed at any moment, without a word: what `character` and `recordings`
     /// give from now on is the hero and the session as they are.
     pub fn keep(&mut self) {
         if let Some(playing) = &mut self.playing {
@@ -224,8 +222,12 @@ pub fn character() -> Option<String> {
     KEPT.take()
 }
 
-/// What was recorded so far, as the bytes of a file.
+/// What was recorded so far: files, each as its name and its bytes. A session has several where its
+/// world was loaded anew, or others' evidence came.
 #[wasm_bindgen]
-pub fn recording() -> Option<Vec<u8>> {
-    FILES.with_borrow(Memory::files).remove(Path::new(RECORDING))
+pub fn recordings() -> Array {
+    let file = |(name, bytes): (PathBuf, Vec<u8>)| {
+        Array::of2(&name.to_string_lossy().as_ref().into(), &Uint8Array::from(&*bytes))
+    };
+    FILES.with_borrow(Memory::files).into_iter().map(file).collect()
 }

@@ -133,11 +133,12 @@ impl Viewer {
         self.size = (width, height);
     }
 
-    /// Shows a tick, or a moment after it, by a hero's eyes. Returns what stands beside the
-    /// pictures, as JSON.
-    pub fn show(&mut self, tick: f64, player: u16) -> String {
+    /// Shows a tick, or a moment after it, by a hero's eyes; torches do not flicker for who wants
+    /// it calm. Returns what stands beside the pictures, as JSON.
+    pub fn show(&mut self, tick: f64, player: u16, is_calm: bool) -> String {
         self.viewer.look(Tick(tick as u32), PlayerId(player));
-        let (moment, time_s) = (tick.fract() as f32, self.viewer.recorded().seconds(tick) as f32);
+        let moment = tick.fract() as f32;
+        let time_s = if is_calm { 0.0 } else { self.viewer.recorded().seconds(tick) as f32 };
         let status = Status::default();
         for (side, picture) in SIDES.into_iter().zip(&mut self.pictures) {
             if let Some(scene) = self.viewer.scene(side, moment) {

@@ -67,20 +67,15 @@ impl Pages {
         }
     }
 
-    /// What the files are called.
-    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
-        self.0.keys()
-    }
-
     /// The page itself, for whoever wants one: a program that asks for anything gets something
     /// else.
     pub(super) fn index(&self, headers: &HeaderMap) -> Option<Response> {
-        says(headers, ACCEPT, "text/html").then(|| self.file(INDEX, headers))
+        says(headers, ACCEPT, "text/html").then(|| self.file(INDEX, headers))?
     }
 
-    /// A file, as whoever asks for it can read it.
-    pub(super) fn file(&self, name: &str, headers: &HeaderMap) -> Response {
-        let Some(file) = self.0.get(name) else { return StatusCode::NOT_FOUND.into_response() };
+    /// A file, as whoever asks for it can read it, if there is one of that name.
+    pub(super) fn file(&self, name: &str, headers: &HeaderMap) -> Option<Response> {
+        let file = self.0.get(name)?;
         let always = [
             (CONTENT_TYPE, file.content_type),
             (ETAG, &file.etag),
@@ -92,13 +87,13 @@ impl Pages {
             (CONTENT_SECURITY_POLICY, POLICY),
         ];
         if headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == file.etag.as_bytes()) {
-            return (StatusCode::NOT_MODIFIED, always).into_response();
+            return Some((StatusCode::NOT_MODIFIED, always).into_response());
         }
         let encoded = file.encoded.iter().find(|(encoding, _)| says(headers, ACCEPT_ENCODING, encoding));
-        match encoded {
+        Some(match encoded {
             Some((encoding, bytes)) => (always, [(CONTENT_ENCODING, *encoding)], bytes.clone()).into_response(),
             None => (always, file.plain.clone()).into_response(),
-        }
+        })
     }
 }
 
@@ -145,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_file_comes_as_its_reader_can_read_it() {
-        let wasm = |said: &[(HeaderName, &'static str)]| page().file("game.wasm", &headers(said));
+        let wasm = |said: &[(HeaderName, &'static str)]| page().file("game.wasm", &headers(said)).expect("it is there");
         let encoding = |response: &Response| {
             let encoding = response.headers().get(CONTENT_ENCODING)?;
             Some(encoding.to_str().unwrap().to_owned())
@@ -162,7 +157,7 @@ mod tests {
         }
         assert_eq!(wasm(&[(IF_NONE_MATCH, "\"7\"")]).status(), StatusCode::NOT_MODIFIED);
         assert_eq!(wasm(&[(IF_NONE_MATCH, "\"8\"")]).status(), StatusCode::OK);
-        assert_eq!(page().file("other.wasm", &HeaderMap::new()).status(), StatusCode::NOT_FOUND);
+        assert!(page().file("other.wasm", &HeaderMap::new()).is_none());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! How others are reached: signaling servers, STUN and TURN, and the addresses of all of them.
 
+use lockstone_net::matchbox::is_ice_server;
 use lockstone_net::tls::Trust;
 
 /// Servers that help peers beyond the local network to find each other.
@@ -61,9 +62,8 @@ pub(super) fn server(text: &str) -> Result<String, String> {
 
 /// A server's address: `stun:host:port`.
 pub(super) fn of_scheme(text: &str, scheme: &str) -> Result<String, String> {
-    let host = text.strip_prefix(scheme).and_then(|rest| rest.strip_prefix(':')).filter(|host| !host.is_empty());
     let wanted = || format!("name a host behind {scheme}:, as in {scheme}:{scheme}.example.org:3478");
-    host.map(|_| text.to_owned()).ok_or_else(wanted)
+    is_ice_server(text, scheme).then(|| text.to_owned()).ok_or_else(wanted)
 }
 
 /// As a browser says it: scheme and host in small letters, and nothing after the port.

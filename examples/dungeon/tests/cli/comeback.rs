@@ -131,6 +131,30 @@ fn a_page_goes_on_with_a_kept_recording_from_where_its_tab_was_closed() {
 }
 
 #[test]
+fn a_page_alone_that_is_loaded_again_goes_on_from_where_it_was() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
+    page.tools.go(&door(&url, "&seed=5"), "");
+    page.tools.until("document.getElementById('form')?.checkVisibility()");
+    page.tools.value("document.getElementById('name').value = 'Ada'");
+    enter(&mut page);
+    page.tools.press("d");
+    page.tools.until(&format!("{TICK} > 50"));
+    let known = page.tools.value(TICK).as_u64().expect("a tick");
+    page.tools.value("window.isBefore = true");
+    page.tools.page("Page.reload", serde_json::json!({}));
+    page.tools.until("!window.isBefore && document.getElementById('curtain')?.hidden");
+    let report = leave(&mut page);
+    assert_eq!((report.player, report.name.as_str()), (Some(0), "Ada"), "the same hero: {report:?}");
+    assert!(u64::from(report.first_tick) + 10 >= known, "it goes on at {}, {known} were seen", report.first_tick);
+    // Who has left comes to the door.
+    page.tools.value("window.isBefore = true");
+    page.tools.page("Page.reload", serde_json::json!({}));
+    page.tools.until("!window.isBefore && document.getElementById('form')?.checkVisibility()");
+    page.assert_quiet();
+}
+
+#[test]
 fn a_hero_leaves_a_page_as_a_file_and_comes_back_by_one() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };

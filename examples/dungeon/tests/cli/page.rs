@@ -78,7 +78,7 @@ fn serve_with(files: &[(&str, Vec<u8>)]) -> Option<(Running, String)> {
 /// The viewer, open at files that its server has beside the page.
 pub fn view(files: &[(&str, Vec<u8>)]) -> Option<(Running, OpenPage)> {
     let (server, url) = serve_with(files)?;
-    let names: String = files.iter().map(|(name, _)| format!("&file={name}")).collect();
+    let names: String = files.iter().map(|(name, _)| format!("&file={}", name.replace(' ', "%20"))).collect();
     let link = format!("{}/view.html#report{names}", url.replace("ws://", "http://"));
     Some((server, OpenPage::open(&link, folder("viewing").join("profile"))?))
 }
@@ -213,7 +213,9 @@ fn a_page_that_leads_hands_over_when_it_is_hidden_and_is_back_after_it_was_froze
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some((_server, url)), frozen_s) = (serve(), asked_seconds("FROZEN_SECONDS").unwrap_or(0)) else { return };
     let words = format!("&seed=5&seconds={}", 32 + frozen_s);
-    let Some(mut ada) = open(&url, &words, &["Ada"]).and_then(|mut pages| pages.pop()) else { return };
+    let Some(mut ada) = open(&url, &(words.clone() + "&keeps"), &["Ada"]).and_then(|mut pages| pages.pop()) else {
+        return;
+    };
     ada.tools.until(&says("Ada (you, host)"));
     let Some(mut bea) = open(&url, &words, &["Bea"]).and_then(|mut pages| pages.pop()) else { return };
     bea.tools.until(&says("Ada (host)"));
@@ -233,9 +235,13 @@ fn a_page_that_leads_hands_over_when_it_is_hidden_and_is_back_after_it_was_froze
     ada.tools.until(&format!("{} && {tick} <= {TICK}", says("Bea (host)")));
     let (ms, ticks) = (number(&mut ada, NOW_MS) - woken_at, tick - frozen_at);
     tell(&format!("Ada: in step {ms} ms after she was frozen for {ticks} ticks"));
-    let (bea, ada) = (report(&mut bea), finished(&mut ada));
+    let (bea, ada_report) = (report(&mut bea), finished(&mut ada));
     // By Ada's ticks: she has none of the time in which she was frozen, however long that was.
-    assert_equal(&ada, &bea);
+    assert_equal(&ada_report, &bea);
+    // A recording tells one history: what she played since is in another, and kept as well.
+    let kept =
+        "import('./store.js').then(({ kept }) => kept()).then((all) => (window.files = all.map(({ file }) => file)))";
+    ada.tools.until(&format!("{kept} && window.files?.join() === 'dungeon-hall-Ada-2.lksrec,dungeon-hall-Ada.lksrec'"));
 }
 
 /// Counts the sounds that a page plays while its device runs, and those that hold something.
@@ -401,6 +407,6 @@ pub fn stands(id: &str, expression: &str) -> String {
 fn a_page_verifies_a_recording_as_it_shows_it() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (_, sound) = recorded(&folder("shown-on-a-page"));
-    let Some((_server, mut page)) = view(&[("sound.lksrec", sound)]) else { return };
+    let Some((_server, mut page)) = view(&[("a sound one (é).lksrec", sound)]) else { return };
     assert!(page.says("verdict ").starts_with("In step: all "));
 }

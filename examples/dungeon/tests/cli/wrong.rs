@@ -13,7 +13,7 @@ use super::page::{ALONE, blank, link, native_of, open, playing, serve, view};
 use super::program::{PROGRAM, folder};
 
 /// The sentences that can be read on a page.
-const SENTENCES: &str = "[...document.querySelectorAll('#trouble, #sentence, #unkept')]
+const SENTENCES: &str = "[...document.querySelectorAll('#trouble, #sentence, .unkept')]
     .filter((place) => place.checkVisibility()).map((place) => place.innerText)";
 
 /// Sees a sentence with these words, and nothing else in the console.
@@ -165,6 +165,19 @@ fn a_browser_whose_storage_is_forbidden() {
     let Some(mut page) = OpenPage::open(&door(&url, "&seconds=2"), profile) else { return };
     enter(&mut page);
     assert_told(&mut page, "storage-forbidden", "does not keep the recording: its storage is forbidden");
+}
+
+#[test]
+fn a_folder_that_is_dropped_on_the_viewer() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = folder("dropped");
+    let (file, _) = recorded(&place);
+    let Some((_server, mut page)) = view(&[]) else { return };
+    page.tools.until("document.readyState === 'complete' && document.getElementById('drop')?.checkVisibility()");
+    page.tools.drop_file((300, 200), &place);
+    assert_told(&mut page, "folder", "drop recordings, not folders");
+    page.tools.drop_file((300, 200), &file);
+    assert!(page.says("verdict ").starts_with("In step: all "));
 }
 
 #[test]
