@@ -40,6 +40,11 @@ pub trait View {
     /// The line that is being typed.
     fn line(&self) -> Option<&str>;
 
+    /// The keys that it knows beside the game's and what they do, in a line for players.
+    fn keys(&self) -> &'static str {
+        typing::KEYS
+    }
+
     /// Whether it can show a picture now. A page shows some in the browser's frames alone, and none
     /// while it is hidden: what is not shown is not drawn.
     fn is_ready(&self) -> bool {

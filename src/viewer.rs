@@ -256,8 +256,9 @@ impl Viewer {
     /// Whose world a side shows, and how it is known, in a line.
     pub fn title(&mut self, side: Side) -> Option<String> {
         let is_by_turns = side == Side::There && self.beside() == Some(self.here.0);
+        let (tick, _) = self.shown?;
         let (reel, _) = self.side(side)?;
-        Some(told::title(reel, is_by_turns))
+        Some(told::title(reel, is_by_turns, tick))
     }
 
     /// What a side shows at a moment of the tick, 0 to 1, with marks on it. Both have the same

@@ -524,8 +524,8 @@ fn keys_are_shown_to_be_compared_and_whose_are_proven() {
     let [host, ..] = typed([("Bram", &[(90, "/keys")], 6), (KEYED, &[], 8), ("Ada", &[], 8)]);
     let expected = [
         "Ask each other, by another way, whether you see the same keys:",
-        "Bram has no key",
-        "Ada has no key",
+        "Bram: no key is known here",
+        "Ada: no key is known here",
         &format!("Keya: {key} (nobody is between you)"),
     ];
     assert_eq!(host[2..], expected);
@@ -533,6 +533,8 @@ fn keys_are_shown_to_be_compared_and_whose_are_proven() {
     assert!(host.contains(&format!("Keya (you): {key}")), "{host:?}");
     let [_, replica, _] = typed([("Ada", &[], 8), ("Bram", &[(90, "/keys")], 6), (KEYED, &[], 8)]);
     assert!(replica.contains(&format!("Keya: {key} (as the session tells)")), "{replica:?}");
+    let [.., newcomer] = typed([("Ada", &[], 8), (KEYED, &[], 8), ("Bram", &[(90, "/keys")], 6)]);
+    assert!(newcomer.contains(&format!("Keya: {key} (as the session tells)")), "{newcomer:?}");
 }
 
 #[test]

@@ -58,7 +58,11 @@ pub(super) fn write<G: Game>(
     let (player, ticks_per_s) = (recording.header.player, recording.header.ticks_per_s);
     let (start, end) = (recording.header.start, recording.end());
     let (from, to) = (span.from.map_or(start, Tick), span.to.map_or(end, Tick));
-    if from < start || to > end || from >= to {
+    if from >= to {
+        let told = format!("no tick is between {from} and {to}");
+        return Err(Failure::new(format!("{told}: name one with --from and a later one with --to")));
+    }
+    if from < start || to > end {
         let told = format!("ticks {from} to {to} are not in the recording, which has {start} to {end}");
         return Err(Failure::new(format!("{told}: choose others with --from and --to")));
     }

@@ -131,10 +131,10 @@ pub(super) fn can_be_played<G: Game>(
 }
 
 /// Says so if another build recorded it: a game that numbers its rules by hand may have other ones
-/// of the same number.
+/// of the same number. Of a page nobody knows which build it is.
 pub(super) fn tell_of_another_build(Header { name, player, build, .. }: &Header) {
     let here = executable::build();
-    if *build != here {
+    if build.executable != 0 && *build != here {
         say(format_args!(
             "Another build recorded what {name} ({player}) has: {build}, and this is {here}. If worlds differ, the \
              rules may have changed and their digest not: try the build that recorded it."

@@ -63,9 +63,7 @@ impl From<PlayerError> for Failure {
 impl From<SignalingError> for Failure {
     fn from(error: SignalingError) -> Failure {
         let advice = match error {
-            SignalingError::AddressTaken { .. } | SignalingError::Listen { .. } => {
-                "choose another with `signal --listen`"
-            }
+            SignalingError::AddressTaken { .. } | SignalingError::Listen { .. } => "choose another with --listen",
             SignalingError::Register { .. } => "name another file with --state",
             SignalingError::Run(_) => "close other programs and try again",
         };

@@ -133,6 +133,10 @@ impl Build {
 impl fmt::Display for Build {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Build { profile, os, arch, executable, .. } = self;
+        // A page has neither an executable nor a system to name.
+        if *executable == 0 && os.is_empty() {
+            return write!(f, "{profile} on {arch}");
+        }
         write!(f, "{profile} {executable:016x} on {os} {arch}")
     }
 }

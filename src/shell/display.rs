@@ -13,7 +13,7 @@ use super::keeper::Labels;
 use crate::output::say;
 use crate::scene::Scene;
 use crate::view::smooth::Smooth;
-use crate::view::{Action, Draw, Join, Status, View, last_check, loss, rtt, title};
+use crate::view::{Action, Draw, Join, Status, View, last_check, loss, rtt, title, typing};
 
 /// News that are kept.
 const NEWS_MAX: usize = 18;
@@ -122,6 +122,14 @@ impl Display {
         self.status.join = self.join.take();
         let prints = !matches!(&self.screen, Screen::View(view) if view.is_where_messages_go());
         self.status.join.as_ref().filter(|_| prints)
+    }
+
+    /// The keys that the view knows beside the game's.
+    pub(super) fn keys(&self) -> &'static str {
+        match &self.screen {
+            Screen::View(view) => view.keys(),
+            Screen::None { .. } => typing::KEYS,
+        }
     }
 
     /// The middle of the picture, in tiles.
@@ -260,7 +268,7 @@ impl Display {
             }
             (Some(key), _) => format!("{name}: {} (nobody is between you)", key.short()),
             (None, Some(told)) => format!("{name}: {} (as the session tells)", told.short()),
-            (None, None) => format!("{name} has no key"),
+            (None, None) => format!("{name}: no key is known here"),
         }
     }
 

@@ -12,7 +12,6 @@ use super::display::Names;
 use crate::game::Game;
 use crate::scene::{Mark, Rgb, Scene};
 use crate::view::Action;
-use crate::view::typing::KEYS;
 
 /// Heroes of the party that are seen from afar.
 const COMPANION: Rgb = Rgb(150, 210, 240);
@@ -102,11 +101,11 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 Err(sentence) => {
                     self.display.tell_once(sentence);
                     if text == HELP {
-                        self.display.tell(format!("{KEYS}."));
+                        self.display.tell(format!("{}.", self.display.keys()));
                         if !G::KEYS.is_empty() {
                             self.display.tell(format!("{}.", G::KEYS));
                         }
-                        self.display.tell("Tab, or /stats: round trips, loss, and all that is measured.".to_owned());
+                        self.display.tell("/stats: round trips, loss, and all that is measured.".to_owned());
                         self.display.tell("/sound: hear nothing of the world; once more: hear it.".to_owned());
                         self.display.tell("/branch: go on without those who are cut off, if they are.".to_owned());
                         self.display.tell("/mute NAME: hear nothing more of a player; once more: hear it.".to_owned());

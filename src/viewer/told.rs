@@ -1,5 +1,7 @@
 //! What a viewer tells, in sentences.
 
+use std::cmp::Ordering;
+
 use lockstone_sim::{CellId, Tick};
 
 use super::Compared;
@@ -20,16 +22,19 @@ pub fn cells(cells: &[CellId]) -> String {
     }
 }
 
-/// Whose world this is, and how it is known.
-pub(super) fn title(reel: &mut dyn Reel, is_by_turns: bool) -> String {
-    let whose = name(reel);
-    if is_by_turns {
-        return format!("{whose}: what the turns alone lead to");
-    }
-    match reel.known() {
-        Some((_, true)) => format!("{whose}: as it was recorded"),
-        Some((_, false)) => format!("{whose}: as its turns lead to, its recorder had another world"),
-        None => format!("{whose}: as its turns lead to, no checksum was recorded then"),
+/// Whose world this is, how it is known, and of which tick, if it has none of the wanted one.
+pub(super) fn title(reel: &mut dyn Reel, is_by_turns: bool, wanted: Tick) -> String {
+    let how = match reel.known() {
+        _ if is_by_turns => "what the turns alone lead to",
+        Some((_, true)) => "as it was recorded",
+        Some((_, false)) => "as its turns lead to, its recorder had another world",
+        None => "as its turns lead to, no checksum was recorded then",
+    };
+    let (whose, tick) = (name(reel), reel.tick());
+    match tick.cmp(&wanted) {
+        Ordering::Less => format!("{whose}, at tick {tick}, its last: {how}"),
+        Ordering::Equal => format!("{whose}: {how}"),
+        Ordering::Greater => format!("{whose}, at tick {tick}, its first: {how}"),
     }
 }
 

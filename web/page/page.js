@@ -11,6 +11,10 @@ import { forget, keep, kept } from "./store.js";
 const KEEP_MS = 20_000;
 // No hero's file is longer: of what is, the beginning tells.
 const HERO_BYTES = 1 << 16;
+// A STUN or TURN server has so long to answer.
+const ANSWER_MS = 2_000;
+// No name is longer.
+const NAME_BYTES = 64;
 // A page that is loaded again waits so long until the one before has given up its player's key.
 const RELEASED_MS = 10_000;
 
@@ -135,11 +139,13 @@ async function bring(file) {
 async function showKept() {
   const { isMine } = await own;
   const hero = chosen();
-  const text = about.keeps && isMine ? known(placeOf(hero)) : null;
-  at("character").hidden = !text;
-  if (!text) return;
+  const [text, before] = about.keeps && isMine ? [known(placeOf(hero)), known(`${placeOf(hero)}.before`)] : [];
+  at("character").hidden = !text && !before;
+  at("carry").hidden = at("anew").hidden = !text;
+  at("before").hidden = !before;
   try {
-    at("comes").textContent = `Your ${page.title(text)} comes along.`;
+    at("comes").textContent = text ? `Your ${page.title(text)} comes along.` : `You begin anew as ${hero}.`;
+    if (before) at("before").textContent = `Take back the ${page.title(before)}`;
   } catch (sentence) {
     at("comes").textContent = String(sentence);
   }
@@ -151,7 +157,8 @@ const chosen = () => new FormData(at("form")).get("hero");
 
 function asked() {
   const words = new URLSearchParams(location.hash.slice(1));
-  const number = (name) => (words.has(name) ? Number(words.get(name)) : null);
+  // What is no number is as if it were not there.
+  const number = (name) => (/^\d{1,9}$/.test(words.get(name)) ? Number(words.get(name)) : null);
   const room = words.get("room") ?? "";
   return {
     kind: !room ? "solo" : words.has("relay") ? "relay" : words.has("rollback") ? "rollback" : "party",
@@ -255,7 +262,7 @@ function openDoor(enters = true) {
   const before = inside();
   const back = before?.hash === location.hash ? before : null;
   at("name").value = back?.name ?? name ?? known("name") ?? "";
-  const wanted = back?.hero ?? hero ?? known("hero") ?? about.heroes[0];
+  const wanted = [back?.hero, hero, known("hero"), ...about.heroes].find((one) => about.heroes.includes(one));
   at("heroes").replaceChildren(...about.heroes.map((one) => {
     const [label, radio, text] = ["label", "input", "span"].map((name) => document.createElement(name));
     Object.assign(radio, { type: "radio", name: "hero", value: one, checked: one === wanted, required: true });
@@ -303,12 +310,25 @@ function bold(text) {
 }
 
 at("heroes").addEventListener("change", showKept);
-at("anew").addEventListener("click", () => replaceHero(chosen(), null));
+at("anew").addEventListener("click", () => exchangeHero(null));
+at("before").addEventListener("click", () => exchangeHero(known(`${placeOf(chosen())}.before`)));
+
+// Of what is pressed there nothing may be left.
+function exchangeHero(text) {
+  replaceHero(chosen(), text);
+  at("enter").focus();
+}
+
 at("carry").addEventListener("click", () => download(`${chosen()}.character`, known(placeOf(chosen()))));
 at("brought").addEventListener("change", async ({ target }) => {
   if (target.files.length) await bring(target.files[0]);
   // The same one may be chosen again.
   target.value = "";
+});
+
+at("name").addEventListener("input", ({ target }) => {
+  const isLong = new TextEncoder().encode(target.value.trim()).length > NAME_BYTES;
+  target.setCustomValidity(isLong ? "This name is too long: take a shorter one." : "");
 });
 
 at("form").addEventListener("submit", (event) => {
@@ -348,15 +368,16 @@ async function enter(goesOn) {
   }
   const words = asked();
   const lacking = lacks();
-  if (lacking) return trouble(lacking);
-  if (entering || playing) return;
+  trouble(lacking ?? "");
+  if (lacking || entering || playing) return;
   entering = true;
-  const { digits, isMine } = await own;
+  const [{ digits, isMine }, ice] = await Promise.all([own, answering(words)]);
   entering = false;
   const keeps = about.keeps && isMine && (!words.bot || words.keeps) && remembers();
   heroKept = known(placeOf(hero));
   entry = {
     ...words,
+    ...ice.found,
     keeps,
     character: keeps ? heroKept : null,
     name,
@@ -395,11 +416,37 @@ async function enter(goesOn) {
   began = keptAt = Date.now();
   ofTab("inside", JSON.stringify({ hash: location.hash, name, hero, began }));
   keptFiles.clear();
-  notKept.clear();
-  unkept();
+  warnings.clear();
+  ice.warnings.forEach((sentence) => warn(sentence, sentence));
   at("canvas").focus();
   round(false);
   requestAnimationFrame(frame);
+}
+
+// What of a link's STUN and TURN servers answers, and warnings of the others. The browser tells no
+// peer where this page is before it has asked each: for one that is not there it waits too long.
+async function answering({ room, stun, turn, turn_user: username, turn_password: credential }) {
+  const servers = [...stun.map((urls) => ({ urls })), ...(turn ? [{ urls: turn, username, credential }] : [])];
+  const silent = room ? (await Promise.all(servers.map(isSilent))).map((isSilent, n) => isSilent && servers[n].urls) : [];
+  const found = { stun: stun.filter((url) => !silent.includes(url)), turn: silent.includes(turn) ? null : turn };
+  const told = (url) => `The server ${url} does not answer: this page looks for ways to others without it.`;
+  return { found, warnings: silent.filter(Boolean).map(told) };
+}
+
+async function isSilent(server) {
+  try {
+    const connection = new RTCPeerConnection({ iceServers: [server] });
+    connection.createDataChannel("");
+    const answered = new Promise((resolve) => {
+      connection.onicegatheringstatechange = () => connection.iceGatheringState === "complete" && resolve(false);
+    });
+    await connection.setLocalDescription();
+    const late = new Promise((resolve) => setTimeout(resolve, ANSWER_MS, true));
+    return await Promise.race([answered, late]).finally(() => connection.close());
+  } catch {
+    // Of what no browser takes the program tells.
+    return false;
+  }
 }
 
 function leaveStage() {
@@ -561,16 +608,18 @@ function goOn({ bytes, hash, name, hero }) {
   if (at("form").reportValidity()) enter(bytes);
 }
 
-// What this browser does not keep, and why.
-const notKept = new Map();
-
 function unkept(what, why) {
-  if (why) notKept.set(what, why);
-  else notKept.delete(what);
-  const told = [...notKept].map(([what, why]) => `This browser does not keep ${what}: ${why}.`).join(" ");
-  for (const place of document.querySelectorAll(".unkept")) {
-    if (place.textContent !== told) place.textContent = told;
-    place.hidden = !told;
+  warn(what, why && `This browser does not keep ${what}: ${why}.`);
+}
+
+// What is amiss and stops nothing, by what it is of: told beside the picture, and at the end.
+const warnings = new Map();
+
+function warn(of, sentence) {
+  if (sentence) warnings.set(of, sentence);
+  else warnings.delete(of);
+  for (const place of document.querySelectorAll(".warnings")) {
+    lines(place, [...warnings.values()].map((sentence) => [sentence, "bad"]));
   }
 }
 
@@ -615,6 +664,8 @@ function write({ phase, shows, gauges, skills, notes, lists, told, rows, join, s
   bars(at("life"), gauges.slice(0, 2));
   skills.forEach(showReady);
   lines(at("notes"), notes.map((text) => [text]));
+  // Who asks for what the hero carries wants to see it, where that is in the drawer.
+  if (lists && !at("notes").classList.contains("lists") && at("drawer").offsetParent) draw(true);
   at("notes").classList.toggle("lists", lists);
   lines(at("news"), told.flat().slice(-14).map((text) => [text]));
   hear(told.flat());
@@ -774,6 +825,7 @@ window.addEventListener("blur", () => {
 });
 
 function speak(text) {
+  draw(false);
   at("speech").hidden = false;
   at("line").value = text;
   at("line").focus();
@@ -807,10 +859,18 @@ at("leave").addEventListener("click", () => {
   page.leave();
   round(false);
 });
-at("drawer").addEventListener("click", () => {
-  const open = at("stage").classList.toggle("open");
-  at("drawer").setAttribute("aria-expanded", open);
+at("drawer").addEventListener("click", () => draw(!at("stage").classList.contains("open")));
+// Who clicks, and does not go from button to button by keys, plays on.
+at("stage").addEventListener("click", ({ detail, target }) => {
+  if (detail && target.closest("button") && document.activeElement?.localName === "button") canvas.focus();
 });
+
+// Opens or closes what small screens have no room for beside the picture.
+function draw(open) {
+  at("stage").classList.toggle("open", open);
+  at("drawer").setAttribute("aria-expanded", open);
+}
+
 at("copy").addEventListener("click", async () => {
   at("link").select();
   // Without a secure connection a page has no clipboard but by the selection.

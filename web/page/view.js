@@ -47,6 +47,12 @@ function trouble(sentence) {
   if (sentence) tell(`told ${sentence}`);
 }
 
+// What is shown stays, beside what is wrong with what was dropped on it.
+function amiss(sentence) {
+  at("told").textContent = sentence;
+  at("told").className = "tone-bad";
+}
+
 // Back at the door, with what is wrong.
 function broken(sentence) {
   frames += 1;
@@ -66,7 +72,7 @@ async function open(list) {
   const read = async (file) => new Uint8Array(await file.arrayBuffer());
   const bytes = await Promise.all(files.map(read)).catch(() => null);
   if (bytes) enter(files.map((file) => file.name).join(", "), bytes);
-  else broken("What was dropped cannot be read: drop recordings, not folders.");
+  else (about ? amiss : broken)("What was dropped cannot be read: drop recordings, not folders.");
 }
 
 // One that this browser keeps, `#kept=KEY`, or of the page's server, `#file=NAME`.
@@ -99,6 +105,7 @@ async function enter(name, dropped) {
     game = JSON.parse(page.about()).name;
     all = JSON.parse(viewer.about());
   } catch (error) {
+    if (about && typeof error === "string") return amiss(error);
     return broken(typeof error === "string" ? error : `The page could not be loaded (${error.message}): see whether its server still runs, and load it again.`);
   }
   [files, about] = [dropped, undefined];
@@ -244,6 +251,10 @@ function pick(act) {
   show();
   act();
   redraw();
+  show();
+  // What a cell depended on is told where it is seen. Of what was let go nothing has the focus.
+  if (at("chosen").hidden) at("canvas").focus({ preventScroll: true });
+  else at("chosen").scrollIntoView({ block: "nearest" });
 }
 
 function picked(event, picture) {

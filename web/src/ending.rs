@@ -62,7 +62,7 @@ fn advice(reason: &EndReason, kind: SessionKind, obstacle: Option<Obstacle>) -> 
         EndReason::NotEntered => "see whether the server still answers, and try again",
         EndReason::Transfer(_) | EndReason::Snapshot(_) | EndReason::LoadTimeout => "try again",
         EndReason::Link(LinkError::Unreachable { .. }) => {
-            "see whether whoever sent the link still plays, and whether you are in their network"
+            "see whether the server of this page still runs, and whether you are in its network"
         }
         EndReason::Link(LinkError::Refused { .. }) => "ask for the whole link",
         EndReason::Link(LinkError::Ended(_)) => is_lost,

@@ -59,6 +59,10 @@ impl View for Eye {
         None
     }
 
+    fn keys(&self) -> &'static str {
+        "WASD walks, Enter says, / commands, F full screen"
+    }
+
     fn is_ready(&self) -> bool {
         self.hands.borrow().is_frame
     }

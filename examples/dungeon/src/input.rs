@@ -27,6 +27,11 @@ pub(crate) fn drag(world: &World<Dungeon>, player: PlayerId, from: &str, to: Opt
             None => hero.worn[slot as usize].map(|_| Command::TakeOff(slot, place)),
             Some(gear) => (gear.slot == slot).then_some(Command::Wear(place)),
         },
+        // By way of the bag: of what is worn nothing is laid down at once.
+        (Place::Worn(slot), None) => {
+            let place = hero.bag.iter().position(Option::is_none)?;
+            hero.worn[slot as usize].map(|_| Command::TakeOff(slot, place as u8))
+        }
         _ => None,
     }
 }

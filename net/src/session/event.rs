@@ -71,7 +71,8 @@ pub enum Event<S: Simulation> {
         /// Serialised. Nobody else need look into it.
         ledger: Vec<u8>,
     },
-    /// Who plays a player that came in, or back, with the turn that was told last.
+    /// Who plays a player that came in, or back, with the turn that was told last; or that was in
+    /// the session as this peer's world began.
     Member {
         /// Who.
         player: PlayerId,

@@ -59,6 +59,7 @@ impl<S: Simulation> Stepper<S> {
             Stepper { simulation, player, seed, roster, away, checksums, settings, ledger, keyframe, ahead };
         stepper.emit_branch(None, out);
         stepper.emit_ledger(out);
+        stepper.emit_members(out);
         // A world that was read from bytes has its say before anything changes it.
         stepper.emit_checksum(out);
         stepper
@@ -185,6 +186,7 @@ impl<S: Simulation> Stepper<S> {
         out.events.push_back(Event::Started { tick, seed, player, snapshot });
         self.emit_branch(None, out);
         self.emit_ledger(out);
+        self.emit_members(out);
         let checksum = self.emit_checksum(out);
         if tick.0.is_multiple_of(self.settings.checksum_interval_ticks) {
             self.checksums.insert(tick, checksum);
@@ -257,6 +259,12 @@ impl<S: Simulation> Stepper<S> {
         if let Some(ledger) = &self.ledger {
             out.events.push_back(Event::Ledger { tick: self.simulation.tick(), ledger: ledger.encode() });
         }
+    }
+
+    /// Tells by which keys those are known who are in the session already.
+    fn emit_members(&self, out: &mut Outbox<S>) {
+        let members = self.ledger.iter().flat_map(|ledger| &ledger.members);
+        out.events.extend(members.map(|(&player, member)| Event::Member { player, key: member.key }));
     }
 
     fn emit_checksum(&mut self, out: &mut Outbox<S>) -> Checksum {

@@ -183,7 +183,12 @@ fn a_hero_leaves_a_page_as_a_file_and_comes_back_by_one() {
     let played = run(&["--solo", "--view", "none", "--until", "40", "--character", path]);
     assert!(super::program::text(&played.stderr).contains("Your mage of level 1 is back"));
     page.tools.click("anew");
-    page.tools.until(&format!("{hero} === null && !document.getElementById('character').checkVisibility()"));
+    page.tools.until(&format!("{hero} === null && !document.getElementById('carry').checkVisibility()"));
+    page.tools.until("document.getElementById('before').innerText === 'Take back the mage of level 1'");
+    page.tools.click("before");
+    page.tools.until(&format!("{hero} !== null && document.getElementById('carry').checkVisibility()"));
+    page.tools.click("anew");
+    page.tools.until(&format!("{hero} === null"));
     page.tools.choose_file("brought", &native);
     page.tools.until(&comes("Your mage of level 1 comes along"));
     let kept = page.tools.value(hero);

@@ -49,6 +49,40 @@ fn both_buttons_of_a_mouse_count_while_the_other_is_held() {
 }
 
 #[test]
+fn who_clicks_a_button_plays_on_by_keys() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
+    noted(&mut page, &url);
+    let place = "(({ left, top, width, height }) => [left + width / 2, top + height / 2].map(Math.round))(
+        document.getElementById('figures').getBoundingClientRect())";
+    let place = page.tools.value(place);
+    let place = (place[0].as_i64().expect("a number"), place[1].as_i64().expect("a number"));
+    for (kind, buttons) in [("mousePressed", 1), ("mouseReleased", 0)] {
+        page.tools.mouse(kind, "left", buttons, place);
+    }
+    for kind in ["keyDown", "keyUp"] {
+        page.tools.page("Input.dispatchKeyEvent", json!({ "type": kind, "key": "Enter", "code": "Enter" }));
+    }
+    page.tools.until("document.activeElement === document.getElementById('line')");
+}
+
+#[test]
+fn on_a_phone_the_list_of_what_is_carried_is_seen_and_what_is_typed_is() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
+    let screen = json!({ "width": 390, "height": 844, "deviceScaleFactor": 3, "mobile": true });
+    page.tools.page("Emulation.setDeviceMetricsOverride", screen);
+    page.tools.go(&door(&url, "&name=Ada&hero=mage"), "");
+    enter(&mut page);
+    page.tools.value("document.querySelector('#skills [data-key=I]').click()");
+    page.tools.until("document.getElementById('notes').checkVisibility() && document.querySelector('#notes.lists')");
+    page.tools.click("say");
+    page.tools.until(
+        "document.getElementById('line').checkVisibility() && !document.getElementById('panel').checkVisibility()",
+    );
+}
+
+#[test]
 fn a_key_is_meant_by_what_it_says_or_else_by_its_place() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };

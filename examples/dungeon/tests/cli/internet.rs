@@ -11,7 +11,7 @@ use rcgen::{CertifiedKey, generate_simple_self_signed};
 use testkit::coturn::Coturn;
 use testkit::lacks;
 
-use super::page::{ALONE, assert_equal, blank, built, link, report, seconds};
+use super::page::{ALONE, assert_equal, blank, built, link, open, playing, report, seconds, serve};
 use super::program::{Running, folder, refused};
 
 const SECRET: &str = "north by north-east";
@@ -69,6 +69,17 @@ const RELAYED: &str = "const Straight = RTCPeerConnection;
             console.log('told relayed');
         }
     };";
+
+#[test]
+fn a_page_whose_stun_server_is_not_there_plays_without_it() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((_server, url)) = serve() else { return };
+    let founder = playing("--bot --name Ada", &url);
+    // One of a network for documentation: nobody answers, nor says that nobody is there.
+    let Some(mut pages) = open(&url, "&stun=stun:192.0.2.1:3478", &["Bea"]) else { return };
+    pages[0].tools.until("/192.0.2.1:3478 does not answer/.test(document.querySelector('.warnings')?.innerText)");
+    assert_equal(&report(&mut pages[0]), &founder.interrupted());
+}
 
 #[test]
 fn a_page_that_only_turn_lets_out_plays_in_step_with_a_native() {

@@ -13,7 +13,7 @@ use super::page::{ALONE, blank, link, native_of, open, playing, serve, view};
 use super::program::{PROGRAM, folder};
 
 /// The sentences that can be read on a page.
-const SENTENCES: &str = "[...document.querySelectorAll('#trouble, #sentence, .unkept')]
+const SENTENCES: &str = "[...document.querySelectorAll('#trouble, #sentence, .warnings li')]
     .filter((place) => place.checkVisibility()).map((place) => place.innerText)";
 
 /// Sees a sentence with these words, and nothing else in the console.

@@ -71,7 +71,8 @@ fn a_piece_is_dragged_from_the_bag_to_where_it_is_worn_and_back() {
         // They change places, if both are worn there.
         ("weapon:", Some("bag 1:"), Some(Command::Wear(0))),
         ("weapon:", Some("bag 2:"), None),
-        ("weapon:", None, None),
+        // By way of the first free place.
+        ("weapon:", None, Some(take_off(2))),
         ("armour:", Some("bag 3:"), None),
         ("bag 3:", Some("weapon:"), None),
         ("bag 3:", None, None),
