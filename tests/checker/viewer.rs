@@ -253,6 +253,7 @@ fn worlds_of_two_ticks_are_not_compared() {
     viewer.put_beside(Some(1));
     viewer.look(Tick(20), ADA);
     assert_eq!(sentence(&viewer), "They are not compared: the recording of Bram has ticks 50 to 160 alone.");
+    assert_eq!(viewer.title(Side::There).unwrap(), "Bram, at tick 50, its first: as it was recorded");
     assert!(!viewer.compared().unwrap().differs);
     viewer.look(Tick(50), ADA);
     assert_eq!(sentence(&viewer), "Both worlds are equal.");

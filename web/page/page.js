@@ -258,7 +258,8 @@ function openDoor(enters = true) {
   const kinds = { party: "a party", relay: "a large session", rollback: "a session without delay" };
   at("where").replaceChildren(...(room ? ["You join the room ", bold(room), `, ${kinds[kind]}.`] : ["Play alone, or open a room and send friends its link."]));
   at("enter").textContent = room ? "Join" : "Play alone";
-  at("host").hidden = room !== "";
+  at("host").hidden = at("company").hidden = room !== "";
+  at("companion").checked = known("companion") !== "off";
   const before = inside();
   const back = before?.hash === location.hash ? before : null;
   at("name").value = back?.name ?? name ?? known("name") ?? "";
@@ -365,6 +366,7 @@ async function enter(goesOn) {
   if (!asked().bot) {
     known("name", name);
     known("hero", hero);
+    known("companion", at("companion").checked ? "on" : "off");
   }
   const words = asked();
   const lacking = lacks();
@@ -386,6 +388,7 @@ async function enter(goesOn) {
     join: words.room ? location.href.replace(/&(name|hero|bot|keeps|seconds|until|report|seed)(=[^&]*)?/g, "") : null,
     seed: words.seed ?? crypto.getRandomValues(new Uint32Array(1))[0],
     identity: words.bot ? drawn(32) : digits,
+    companion: !words.room && !words.bot && at("companion").checked,
     checksums: words.reports,
     mute: known("sound") === "off",
   };

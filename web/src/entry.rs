@@ -50,6 +50,9 @@ pub(crate) struct Entry {
     /// A bot plays the hero.
     #[serde(default)]
     pub bot: bool,
+    /// A bot accompanies whoever plays alone.
+    #[serde(default)]
+    pub companion: bool,
     /// Leaves after so long.
     pub seconds: Option<u32>,
     /// Leaves at this tick.

@@ -18,6 +18,7 @@ use lockstone::sim::Tick;
 use lockstone::view::Join;
 
 use crate::clock;
+use crate::companion;
 use crate::ending;
 use crate::entry::{Entry, Kind};
 use crate::eye::Eye;
@@ -92,12 +93,17 @@ impl<G: Game> Gate for Any<G> {
                 let settings = PartySettings { seed: entry.seed.into(), emit_trees: true, ..PartySettings::default() };
                 let config = PartyConfig::new(settings).map_err(|error| error.to_string())?;
                 let terms = config.terms(identity);
-                let party = Party::new(config, identity, &entry.name, hero, build::<G>).map_err(of_name)?;
+                let party = Party::new(config.clone(), identity, &entry.name, hero, build::<G>).map_err(of_name)?;
                 let party = party.with_key(entry.player_key()?);
                 let party = match &entry.recording {
                     Some(bytes) => party.continuing(recorded::<G>(bytes, terms.kind)?.session),
                     None => party,
                 };
+                if entry.kind == Kind::Solo && entry.companion {
+                    let network = companion::network(entry);
+                    let own = place.play::<G, _, _>(party, network.enter(), terms)?;
+                    return companion::beside::<G>(own, entry, config, network);
+                }
                 if entry.kind == Kind::Solo {
                     return place.play::<G, _, _>(party, SoloLink::default(), terms);
                 }
@@ -146,7 +152,7 @@ impl<G: Wide> Gate for Broad<G> {
     }
 }
 
-fn build<G: Game>(seed: u64) -> G::Sim {
+pub(crate) fn build<G: Game>(seed: u64) -> G::Sim {
     G::build(seed, default_table())
 }
 
@@ -184,7 +190,7 @@ fn recorded<G: Game>(bytes: &[u8], kind: SessionKind) -> Result<Recorded<G::Sim>
     })
 }
 
-fn of_name(error: PlayerError) -> String {
+pub(crate) fn of_name(error: PlayerError) -> String {
     format!("{error}; choose another name.")
 }
 
@@ -233,14 +239,13 @@ impl Place<'_> {
             }
             None => {}
         }
-        // A browser tells nobody for how long a thread has had a processor: time stands for it.
         let options = Options {
             bot: entry.bot,
             time: entry.seconds.map(|seconds| Duration::from_secs(seconds.into())),
             until: entry.until.map(Tick),
             keep_checksums: entry.checksums,
             keep_parts: entry.checksums,
-            clocks: Clocks { wall: clock::now, thread: clock::now, process: clock::now },
+            clocks: clocks(),
             ..Options::default()
         };
         let mut shell = Shell::<G, L, T>::new(session, link, recorder, display, options).with_rerun(build::<G>);
@@ -255,15 +260,26 @@ impl Place<'_> {
                 Ok(())
             });
         }
-        Ok(Box::new(Played { shell, kind, began: clock::now() }))
+        Ok(Box::new(Played::new(shell, kind)))
     }
 }
 
+/// A browser tells nobody for how long a thread has had a processor: time stands for it.
+pub(crate) fn clocks() -> Clocks {
+    Clocks { wall: clock::now, thread: clock::now, process: clock::now }
+}
+
 /// A session, since a time.
-struct Played<G: Game, L: Link, T: Session<Sim = G::Sim>> {
+pub(crate) struct Played<G: Game, L: Link, T: Session<Sim = G::Sim>> {
     shell: Shell<G, L, T>,
     kind: SessionKind,
     began: Duration,
+}
+
+impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Played<G, L, T> {
+    pub fn new(shell: Shell<G, L, T>, kind: SessionKind) -> Self {
+        Played { shell, kind, began: clock::now() }
+    }
 }
 
 impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Playing for Played<G, L, T> {

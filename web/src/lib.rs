@@ -36,6 +36,8 @@ mod picture;
 #[cfg(feature = "play")]
 mod bell;
 #[cfg(feature = "play")]
+mod companion;
+#[cfg(feature = "play")]
 mod ending;
 #[cfg(feature = "play")]
 mod entry;

@@ -139,14 +139,26 @@ fn a_page_alone_that_is_loaded_again_goes_on_from_where_it_was() {
     page.tools.value("document.getElementById('name').value = 'Ada'");
     enter(&mut page);
     page.tools.press("d");
-    page.tools.until(&format!("{TICK} > 50"));
+    // A bot is at its side, in a world of its own.
+    let others = "(document.getElementById('rows').innerText.match(/Companion/g) ?? []).length";
+    let in_step = "/in step at tick/.test(document.getElementById('rows').innerText)";
+    page.tools.until(&format!("{TICK} > 50 && {others} === 1 && {in_step}"));
     let known = page.tools.value(TICK).as_u64().expect("a tick");
     page.tools.value("window.isBefore = true");
     page.tools.page("Page.reload", serde_json::json!({}));
     page.tools.until("!window.isBefore && document.getElementById('curtain')?.hidden");
+    page.tools.until(&format!("{others} === 1 && {in_step}"));
     let report = leave(&mut page);
     assert_eq!((report.player, report.name.as_str()), (Some(0), "Ada"), "the same hero: {report:?}");
+    assert_eq!(report.desyncs, 0);
     assert!(u64::from(report.first_tick) + 10 >= known, "it goes on at {}, {known} were seen", report.first_tick);
+    // Who wants none has none.
+    page.tools.click("out");
+    page.tools.click("companion");
+    enter(&mut page);
+    page.tools.until(&format!("{TICK} > 20 && {others} === 0"));
+    page.tools.click("leave");
+    page.tools.until("document.getElementById('end').open");
     // Who has left comes to the door.
     page.tools.value("window.isBefore = true");
     page.tools.page("Page.reload", serde_json::json!({}));
