@@ -139,7 +139,7 @@ fn run_any<G: Game>(command: Subcommand) -> Result<ExitCode, Failure> {
         }
         Subcommand::Signal(args) => signal::run(&args, None),
         Subcommand::Serve(args) => {
-            let page = link::page_in(&args.page.unwrap_or_else(link::folder))?;
+            let page = link::page_in::<G>(&args.page.unwrap_or_else(link::folder))?;
             signal::run(&args.signal, Some(page))
         }
         Subcommand::Soak(args) => soak::run::<G>(&args),

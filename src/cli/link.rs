@@ -13,6 +13,7 @@ use qrcode::render::unicode::Dense1x2;
 
 use super::args::Ice;
 use super::failure::Failure;
+use crate::game::Game;
 use crate::output::say;
 use crate::view::Join;
 
@@ -22,10 +23,12 @@ const FOLDER: &str = "page";
 /// What stands otherwise in a link: all but what RFC 3986 leaves unreserved.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// The page in a folder.
-pub(super) fn page_in(folder: &Path) -> Result<Pages, Failure> {
+/// The page in a folder, as a program of a game shows it.
+pub(super) fn page_in<G: Game>(folder: &Path) -> Result<Pages, Failure> {
     let advice = "make it with `cargo xtask page`, or name its folder with --page";
-    Pages::read(folder).map_err(|error| Failure::file("serve the page in", folder, format!("{error}; {advice}")))
+    let page = Pages::read(folder);
+    page.map(|page| page.of_rules(G::rules_digest()))
+        .map_err(|error| Failure::file("serve the page in", folder, format!("{error}; {advice}")))
 }
 
 /// The folder beside this program in which its page is, if it has one. A page is built in release,
@@ -38,8 +41,8 @@ pub(super) fn folder() -> PathBuf {
 }
 
 /// The page beside this program, if there is one.
-pub(super) fn page() -> Option<Pages> {
-    Pages::read(&folder()).ok()
+pub(super) fn page<G: Game>() -> Option<Pages> {
+    page_in::<G>(&folder()).ok()
 }
 
 /// The link to a room, from the address at which its page is served. `words` say which kind of

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use etcetera::BaseStrategy;
 use lockstone_net::matchbox::{self, MatchboxLink, RoomRole, TOKEN_BYTES_MAX, is_room_name};
-use lockstone_net::signaling::{Handle, Server, SignalingError, has_page, probe};
+use lockstone_net::signaling::{Handle, Pages, Server, SignalingError, has_page, probe};
 use lockstone_net::tls::Trust;
 use lockstone_net::{Channel, Link, LinkEvent, Obstacle, PeerId};
 
 use super::args::{self, SIGNAL_PORT};
 use super::failure::Failure;
 use super::link;
+use crate::game::Game;
 
 /// A server that takes longer to answer is not used unless it is named.
 const PROBE_WITHIN: Duration = Duration::from_millis(500);
@@ -34,9 +35,10 @@ pub(super) struct Signaling {
 }
 
 impl Signaling {
-    /// The one at the default address. If none answers there, this process serves one: at any free
-    /// port, if another program has the default one and `anywhere` will do.
-    pub fn find_or_serve(anywhere: bool) -> Result<Signaling, Failure> {
+    /// The one at the default address. If none answers there, this process serves one, with the
+    /// page beside the game's program: at any free port, if another program has the default one
+    /// and `anywhere` will do.
+    pub fn find_or_serve<G: Game>(anywhere: bool) -> Result<Signaling, Failure> {
         let all = |port| SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
         let here = on_this_machine(all(SIGNAL_PORT));
         if probe(here, PROBE_WITHIN) {
@@ -47,7 +49,7 @@ impl Signaling {
             Err(SignalingError::AddressTaken { .. }) if anywhere => Server::bind(all(0)),
             bound => bound,
         };
-        Signaling::serve(remembering(server?, SIGNAL_PORT)?)
+        Signaling::serve(remembering(server?, SIGNAL_PORT)?, link::page::<G>())
     }
 
     /// Another's, wherever it is. That it answers, the link finds out.
@@ -60,28 +62,27 @@ impl Signaling {
     /// One of our own, for this machine alone.
     pub fn private() -> Result<Signaling, Failure> {
         let server = Server::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
-        Signaling::serve(server)
+        Signaling::serve(server, None)
     }
 
-    /// One of our own, where a relay wants it; with a token, only who presents that may
-    /// be a relay there.
-    pub fn at(addr: SocketAddr, host_token: Option<&str>) -> Result<Signaling, Failure> {
+    /// One of our own, where a relay wants it, with the page beside the game's program; with a
+    /// token, only who presents that may be a relay there.
+    pub fn at<G: Game>(addr: SocketAddr, host_token: Option<&str>) -> Result<Signaling, Failure> {
         let server = Server::bind(addr).map_err(|error| {
             Failure::new(format!(
                 "{error}; choose another with --listen, or name the signaling server that is there with --signal"
             ))
         })?;
         let server = remembering(server, addr.port())?;
-        Signaling::serve(match host_token {
+        let server = match host_token {
             Some(token) => server.with_host_token(token),
             None => server,
-        })
+        };
+        Signaling::serve(server, link::page::<G>())
     }
 
-    /// Ours shows the page beside this program, if there is one.
-    fn serve(server: Server) -> Result<Signaling, Failure> {
-        let (addr, page) = (server.local_addr(), link::page());
-        let has_page = page.is_some();
+    fn serve(server: Server, page: Option<Pages>) -> Result<Signaling, Failure> {
+        let (addr, has_page) = (server.local_addr(), page.is_some());
         let server = server.with_pages(page.unwrap_or_default());
         Ok(Signaling::there(addr, has_page, Some(server.spawn()?)))
     }

@@ -36,7 +36,7 @@ pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
     let room = room_name(args.room.as_deref().or(before))?;
     let signaling = match &args.signal {
         Some(url) => Signaling::of(url, &args.ice),
-        None => Signaling::find_or_serve(anywhere)?,
+        None => Signaling::find_or_serve::<G>(anywhere)?,
     };
     let join = join::<G>(&args, &room, &signaling);
     // A newcomer's companion takes the last place of a rollback session.

@@ -18,7 +18,7 @@ use super::place::{self, Signaling, any_number, room_name};
 use super::play::player;
 use super::player::Player;
 use super::sitting::Sitting;
-use crate::game::Wide;
+use crate::game::{Game, Wide};
 use crate::output::{print, say};
 use crate::shell::Options;
 use crate::view::Join;
@@ -49,7 +49,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     let recorded = recorded.transpose()?;
     let before = recorded.as_ref().map(|recorded| recorded.room.as_str());
     let room = room_name(args.room.as_deref().or(before))?;
-    let signaling = signaling(&args)?;
+    let signaling = signaling::<G>(&args)?;
     let needed = link::options(args.key.as_deref(), &args.ice);
     let line = format!("{} play --relay --room {room}{needed} --signal {}", G::NAME, signaling.public_url);
     let page_url = signaling.page_url.as_ref().filter(|_| args.table.file.is_none());
@@ -190,7 +190,7 @@ pub(super) fn checked(mut settings: RelaySettings, budget: Option<u32>) -> Resul
         .map_err(|error| Failure::new(error.to_string().replace("budget_bytes_per_s", "--budget")))
 }
 
-fn signaling(args: &args::Relay) -> Result<Signaling, Failure> {
+fn signaling<G: Game>(args: &args::Relay) -> Result<Signaling, Failure> {
     let token = args.host_token.as_deref();
     place::check_token(token)?;
     match (&args.signal, args.listen) {
@@ -198,7 +198,9 @@ fn signaling(args: &args::Relay) -> Result<Signaling, Failure> {
             "signaling is served either at --listen, by this process, or by another at --signal: leave out one of them",
         )),
         (Some(url), None) => Ok(Signaling::of(url, &args.ice)),
-        (None, listen) => Signaling::at(listen.unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, SIGNAL_PORT).into()), token),
+        (None, listen) => {
+            Signaling::at::<G>(listen.unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, SIGNAL_PORT).into()), token)
+        }
     }
 }
 

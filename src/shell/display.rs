@@ -161,6 +161,10 @@ impl Display {
             Event::Said { player, .. } if self.muted.contains(player) => return,
             Event::Said { player, text, .. } => format!("{}: {text}", named(player)),
             Event::PlayerBack { player, .. } => format!("{} is back.", named(player)),
+            // Of whom nobody has heard yet there is nothing to tell.
+            Event::PlayerAway { player, .. } | Event::PlayerLeft { player, .. } if !self.names.contains_key(player) => {
+                return;
+            }
             Event::PlayerAway { player, reason } => format!("{} {reason}, and may come back.", named(player)),
             Event::PlayerLeft { player, reason } => format!("{} {reason}.", named(player)),
             Event::HoldsUp { player } => {

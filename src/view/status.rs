@@ -63,6 +63,7 @@ impl Status {
         match self.last_check {
             _ if self.is_out_of_step() => format!("OUT OF STEP: differences {desyncs}, checks {checksums_compared}"),
             Some(check) => format!("in step at tick {} ({checksums_compared} checks)", check.tick),
+            None if self.stats.host.is_some() => "the relay compares this world".to_owned(),
             None => "nothing compared yet".to_owned(),
         }
     }

@@ -217,9 +217,11 @@ async function load() {
     at("about").hidden = true;
     return trouble(missing);
   }
+  let served;
   try {
     const answer = await fetch("game_bg.wasm");
     if (!answer.ok) throw new Error(`the server says ${answer.status}`);
+    served = answer.headers.get("x-rules");
     await init({ module_or_path: counted(answer) });
   } catch (error) {
     at("loading").hidden = true;
@@ -229,6 +231,7 @@ async function load() {
   about = JSON.parse(page.about());
   layout = await navigator.keyboard?.getLayoutMap?.().catch(() => null);
   openDoor();
+  if (served && served !== about.rules) trouble("This page was built of other rules than the program that serves it, whose sessions refuse you: have the page built again, and load it once more.");
 }
 
 // The same answer, with the bytes counted that have come.

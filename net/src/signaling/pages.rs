@@ -13,7 +13,7 @@ use axum::http::header::{
     ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
     IF_NONE_MATCH, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -26,9 +26,15 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
     img-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
+/// Of which rules the program is that serves the page.
+const RULES: HeaderName = HeaderName::from_static("x-rules");
+
 /// A page's files, by name.
 #[derive(Debug, Default)]
-pub struct Pages(BTreeMap<String, File>);
+pub struct Pages {
+    files: BTreeMap<String, File>,
+    rules: Option<HeaderValue>,
+}
 
 #[derive(Debug)]
 struct File {
@@ -58,13 +64,21 @@ impl Pages {
             let plain = fs::read(&path)?;
             let etag = format!("\"{:016x}\"", xxh3_64(&plain));
             let encoded = [("br", "br"), ("gzip", "gz")].into_iter().filter_map(compressed).collect();
-            pages.0.insert(name, File { content_type, etag, encoded, plain: plain.into() });
+            pages.files.insert(name, File { content_type, etag, encoded, plain: plain.into() });
         }
-        if pages.0.contains_key(INDEX) {
+        if pages.files.contains_key(INDEX) {
             Ok(pages)
         } else {
             Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no {INDEX} in it")))
         }
+    }
+
+    /// Tells with each file of which rules the serving program is, as the 16 hexadecimal digits of
+    /// `x-rules`: a page that was built of others can say so before any session refuses it.
+    #[must_use]
+    pub fn of_rules(self, digest: u64) -> Pages {
+        let digits = HeaderValue::try_from(format!("{digest:016x}")).expect("digits are a header's value");
+        Pages { rules: Some(digits), ..self }
     }
 
     /// The page itself, for whoever wants one: a program that asks for anything gets something
@@ -75,7 +89,7 @@ impl Pages {
 
     /// A file, as whoever asks for it can read it, if there is one of that name.
     pub(super) fn file(&self, name: &str, headers: &HeaderMap) -> Option<Response> {
-        let file = self.0.get(name)?;
+        let file = self.files.get(name)?;
         let always = [
             (CONTENT_TYPE, file.content_type),
             (ETAG, &file.etag),
@@ -87,13 +101,18 @@ impl Pages {
             (CONTENT_SECURITY_POLICY, POLICY),
         ];
         if headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == file.etag.as_bytes()) {
-            return Some((StatusCode::NOT_MODIFIED, always).into_response());
+            return Some(self.told((StatusCode::NOT_MODIFIED, always).into_response()));
         }
         let encoded = file.encoded.iter().find(|(encoding, _)| says(headers, ACCEPT_ENCODING, encoding));
-        Some(match encoded {
+        Some(self.told(match encoded {
             Some((encoding, bytes)) => (always, [(CONTENT_ENCODING, *encoding)], bytes.clone()).into_response(),
             None => (always, file.plain.clone()).into_response(),
-        })
+        }))
+    }
+
+    fn told(&self, mut response: Response) -> Response {
+        response.headers_mut().extend(self.rules.clone().map(|rules| (RULES, rules)));
+        response
     }
 }
 
@@ -135,7 +154,8 @@ mod tests {
             File { content_type, etag: "\"7\"".to_owned(), encoded, plain: "plain".into() }
         };
         let wasm = file("application/wasm", &["br", "gzip"]);
-        Pages([(INDEX.to_owned(), file("text/html", &[])), ("game.wasm".to_owned(), wasm)].into())
+        let files = [(INDEX.to_owned(), file("text/html", &[])), ("game.wasm".to_owned(), wasm)].into();
+        Pages { files, rules: None }
     }
 
     #[test]
@@ -158,6 +178,8 @@ mod tests {
         assert_eq!(wasm(&[(IF_NONE_MATCH, "\"7\"")]).status(), StatusCode::NOT_MODIFIED);
         assert_eq!(wasm(&[(IF_NONE_MATCH, "\"8\"")]).status(), StatusCode::OK);
         assert!(page().file("other.wasm", &HeaderMap::new()).is_none());
+        let told = page().of_rules(7).file("game.wasm", &headers(&[(IF_NONE_MATCH, "\"7\"")])).expect("it is there");
+        assert_eq!(told.headers()[RULES], "0000000000000007");
     }
 
     #[test]

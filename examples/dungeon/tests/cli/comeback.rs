@@ -148,6 +148,8 @@ fn a_page_alone_that_is_loaded_again_goes_on_from_where_it_was() {
     page.tools.page("Page.reload", serde_json::json!({}));
     page.tools.until("!window.isBefore && document.getElementById('curtain')?.hidden");
     page.tools.until(&format!("{others} === 1 && {in_step}"));
+    let nameless = page.tools.value(r"/\bP\d/.test(document.getElementById('news').innerText)");
+    assert_eq!(nameless, false, "whoever is told of has a name");
     let report = leave(&mut page);
     assert_eq!((report.player, report.name.as_str()), (Some(0), "Ada"), "the same hero: {report:?}");
     assert_eq!(report.desyncs, 0);

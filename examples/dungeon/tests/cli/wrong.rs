@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use testkit::open_page::OpenPage;
 
 use super::check::{altered, foreign, recorded};
-use super::page::{ALONE, blank, link, native_of, open, playing, serve, view};
-use super::program::{PROGRAM, folder};
+use super::page::{ALONE, blank, built, link, native_of, open, playing, serve, view};
+use super::program::{PROGRAM, Running, built_elsewhere, folder};
 
 /// The sentences that can be read on a page.
 const SENTENCES: &str = "[...document.querySelectorAll('#trouble, #sentence, .warnings li')]
@@ -87,6 +87,17 @@ fn a_session_of_other_rules() {
     let _founder = native_of(&of_other_rules(), "--bot", &url).playing();
     let Some(mut pages) = open(&url, "", &["Bea"]) else { return };
     assert_told(&mut pages[0], "other-rules", "load this page again");
+}
+
+#[test]
+fn a_page_of_other_rules_than_the_program_that_serves_it() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some(page), Some(mut opened)) = (built("page", "cargo xtask page"), blank()) else { return };
+    let place = page.to_str().expect("it is text");
+    let mut server =
+        Running::of(built_elsewhere(&of_other_rules(), &["serve", "--listen", "127.0.0.1:0", "--page", place]));
+    opened.tools.go(&door(&server.line(), ""), "");
+    assert_told(&mut opened, "page-of-other-rules", "have the page built again");
 }
 
 /// The game's program with another number of its rules, which stands in it as text.
