@@ -8,12 +8,19 @@
 //!
 //! Nothing here sleeps or has a fixed port. What is missing fails in CI.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use dungeon::DungeonGame;
+use lockstone::default_table;
+use lockstone::recording::Recording;
 use lockstone::shell::{PlayedCheck, PlayedParts, Report};
+use lockstone::sim::{PlayerId, Tick};
+use lockstone::view::Status;
+use lockstone::view::frame::Frame;
+use lockstone::viewer::{Side, Viewer};
 use testkit::open_page::OpenPage;
 use testkit::{lacks, tell};
 
@@ -401,6 +408,52 @@ fn shows_where_it_began(page: &mut OpenPage) {
 /// What stands at a place of the page matches that.
 pub fn stands(id: &str, expression: &str) -> String {
     format!("/{expression}/.test(document.getElementById('{id}').innerText)")
+}
+
+/// Of all pixels of the viewer's picture, each as 0RGB, with its width and height.
+const PIXELS: &str = "(() => {
+    const { width, height } = document.getElementById('canvas');
+    const { data } = document.getElementById('canvas').getContext('2d').getImageData(0, 0, width, height);
+    let sum = 2166136261;
+    for (let n = 0; n < data.length; n += 4) {
+        sum = Math.imul(sum ^ (data[n] << 16 | data[n + 1] << 8 | data[n + 2]), 16777619);
+    }
+    return [width, height, sum >>> 0];
+})()";
+
+fn pixels(frame: &Frame) -> u32 {
+    frame.pixels().fold(2_166_136_261, |sum: u32, pixel| (sum ^ pixel).wrapping_mul(16_777_619))
+}
+
+#[test]
+fn a_picture_is_the_same_to_the_bit_in_a_page_and_natively_and_stands_still_for_who_wants_that() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_, sound) = recorded(&folder("drawn-on-a-page"));
+    let recording = Recording::read(&sound).unwrap_or_else(|error| panic!("{error}"));
+    let Some((_server, mut page)) = view(&[("sound.lksrec", sound)]) else { return };
+    let calm = serde_json::json!([{ "name": "prefers-reduced-motion", "value": "reduce" }]);
+    page.tools.page("Emulation.setEmulatedMedia", serde_json::json!({ "features": calm }));
+    page.says("verdict ");
+    page.tools.page("Page.reload", serde_json::json!({}));
+    page.says("verdict ");
+    page.tools.until(&format!("{} && document.getElementById('play').innerText === 'Play'", stands("time", "tick 0$")));
+    let mut viewer = Viewer::open::<DungeonGame>(vec![recording], &default_table()).expect("it can be shown");
+    let mut drawn = BTreeSet::new();
+    for tick in [30, 7, 38] {
+        page.tools.value(&format!(
+            "Object.assign(document.getElementById('scrub'), {{ value: {tick} }}).dispatchEvent(new Event('input'))"
+        ));
+        page.tools.until(&stands("time", &format!("tick {tick}$")));
+        let [width, height, sum]: [u32; 3] = serde_json::from_value(page.tools.value(PIXELS)).expect("three numbers");
+        viewer.look(Tick(tick), PlayerId(0));
+        let mut frame = Frame::of_world(width as usize, height as usize);
+        let mut scene = viewer.scene(Side::Here, 0.0).expect("there is one");
+        scene.skills.clear();
+        frame.draw(Some(&scene), &Status::default(), 0.0);
+        assert_eq!(pixels(&frame), sum, "tick {tick}, {width} x {height}");
+        drawn.insert(sum);
+    }
+    assert_eq!(drawn.len(), 3, "they are pictures of three ticks");
 }
 
 #[test]
