@@ -1,5 +1,5 @@
-//! A network in one process, on virtual time, from a seed: for tests, and for examples that
-//! need no real one.
+//! A network in one process, on virtual time, from a seed: for tests, for examples that need no
+//! real one, and for peers that play in one page.
 //!
 //! Nothing here reads a clock: the network stands still until [`MemoryNetwork::advance`] is called.
 //! The same seed and the same calls give the same packets at the same times. In a mesh everyone is

@@ -154,8 +154,8 @@ const TURN_BYTES_MAX: usize = 256;
 #[cfg(feature = "matchbox")]
 pub fn is_ice_server(url: &str, scheme: &str) -> bool {
     let host = url.strip_prefix(scheme).and_then(|rest| rest.strip_prefix(':')).unwrap_or_default();
-    let way = ["?transport=udp", "?transport=tcp"].iter().filter(|_| scheme == "turn");
-    let host = way.into_iter().find_map(|way| host.strip_suffix(way)).unwrap_or(host);
+    let ways: &[&str] = if scheme == "turn" { &["?transport=udp", "?transport=tcp"] } else { &[] };
+    let host = ways.iter().find_map(|way| host.strip_suffix(way)).unwrap_or(host);
     let is_host = !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b".-:[]".contains(&b));
     is_host && url.len() <= TURN_BYTES_MAX
 }

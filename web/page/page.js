@@ -422,7 +422,8 @@ async function enter(goesOn) {
   began = keptAt = Date.now();
   ofTab("inside", JSON.stringify({ hash: location.hash, name, hero, began }));
   keptFiles.clear();
-  warnings.clear();
+  // What was amiss with the session before is told no more.
+  warnings.forEach((_, of) => warn(of, null));
   ice.warnings.forEach((sentence) => warn(sentence, sentence));
   at("canvas").focus();
   round(false);
@@ -433,10 +434,11 @@ async function enter(goesOn) {
 // peer where this page is before it has asked each: for one that is not there it waits too long.
 async function answering({ room, stun, turn, turn_user: username, turn_password: credential }) {
   const servers = [...stun.map((urls) => ({ urls })), ...(turn ? [{ urls: turn, username, credential }] : [])];
-  const silent = room ? (await Promise.all(servers.map(isSilent))).map((isSilent, n) => isSilent && servers[n].urls) : [];
+  const are = room ? await Promise.all(servers.map(isSilent)) : [];
+  const silent = servers.filter((_, n) => are[n]).map(({ urls }) => urls);
   const found = { stun: stun.filter((url) => !silent.includes(url)), turn: silent.includes(turn) ? null : turn };
   const told = (url) => `The server ${url} does not answer: this page looks for ways to others without it.`;
-  return { found, warnings: silent.filter(Boolean).map(told) };
+  return { found, warnings: silent.map(told) };
 }
 
 async function isSilent(server) {

@@ -28,7 +28,8 @@ pub(crate) fn beside<G: Game>(
     config: PartyConfig,
     network: MemoryNetwork,
 ) -> Result<Box<dyn Playing>, String> {
-    let (identity, terms) = (G::identity(&default_table()), config.terms(G::identity(&default_table())));
+    let identity = G::identity(&default_table());
+    let terms = config.terms(identity);
     let class = G::HEROES.get(1).or(G::HEROES.first()).copied().unwrap_or_default();
     let hero =
         G::hero(class, NAME).ok_or_else(|| format!("There is no hero {class:?} for a bot: play without one."))?;
@@ -53,16 +54,15 @@ struct Accompanied {
 impl Playing for Accompanied {
     fn step(&mut self, is_hidden: bool, now: Duration) -> Next {
         self.network.advance(now);
-        let Next::At(own) = self.own.step(is_hidden, now) else { return Next::Over };
-        // It leads as little as a page can that nobody sees.
-        let companion = match self.companion.as_mut().map(|companion| companion.step(true, now)) {
-            Some(Next::At(at)) => Some(at),
-            Some(Next::Over) | None => {
-                self.companion = None;
-                None
+        let Next::At(mut next) = self.own.step(is_hidden, now) else { return Next::Over };
+        if let Some(companion) = &mut self.companion {
+            // It leads as little as a page can that nobody sees.
+            match companion.step(true, now) {
+                Next::At(at) => next = next.min(at),
+                Next::Over => self.companion = None,
             }
-        };
-        Next::At(companion.into_iter().chain(self.network.next_arrival()).fold(own, Duration::min))
+        }
+        Next::At(self.network.next_arrival().map_or(next, |at| next.min(at)))
     }
 
     fn keep(&mut self) {

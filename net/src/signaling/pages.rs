@@ -100,19 +100,15 @@ impl Pages {
             (REFERRER_POLICY, "no-referrer"),
             (CONTENT_SECURITY_POLICY, POLICY),
         ];
-        if headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == file.etag.as_bytes()) {
-            return Some(self.told((StatusCode::NOT_MODIFIED, always).into_response()));
-        }
+        let is_known = headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == file.etag.as_bytes());
         let encoded = file.encoded.iter().find(|(encoding, _)| says(headers, ACCEPT_ENCODING, encoding));
-        Some(self.told(match encoded {
+        let mut response = match encoded {
+            _ if is_known => (StatusCode::NOT_MODIFIED, always).into_response(),
             Some((encoding, bytes)) => (always, [(CONTENT_ENCODING, *encoding)], bytes.clone()).into_response(),
             None => (always, file.plain.clone()).into_response(),
-        }))
-    }
-
-    fn told(&self, mut response: Response) -> Response {
+        };
         response.headers_mut().extend(self.rules.clone().map(|rules| (RULES, rules)));
-        response
+        Some(response)
     }
 }
 
