@@ -137,7 +137,7 @@ fn run_any<G: Game>(command: Subcommand) -> Result<ExitCode, Failure> {
         Subcommand::Play(_) | Subcommand::Demo(_) | Subcommand::Relay(_) | Subcommand::Crowd(_) => {
             Err(Failure::new("this game's world cannot be relayed in parts: play it in parties"))
         }
-        Subcommand::Signal(args) => signal::run(&args, None),
+        Subcommand::Signal(args) => signal::run(&args, link::page::<G>()),
         Subcommand::Serve(args) => {
             let page = link::page_in::<G>(&args.page.unwrap_or_else(link::folder))?;
             signal::run(&args.signal, Some(page))

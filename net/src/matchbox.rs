@@ -198,7 +198,7 @@ impl MatchboxLink {
         rung.iter().chain(&opened).copied().flatten().for_each(|peer| self.gather_pair(peer));
         while let Some((peer, signals)) = self.next_in_queue() {
             self.restless.comes(peer, self.bounds.address(&peer));
-            self.open_pair(peer, false, Handshake::new(None));
+            self.open_pair(peer, false, Handshake::answering());
             signals.into_iter().for_each(|signal| self.signaled(peer, signal));
         }
         self.end_if_unanswered();
@@ -391,7 +391,7 @@ impl MatchboxLink {
         if (is_offer || is_answer) && self.is_newcomer(peer) && self.restless.waits(self.bounds.address(&peer)) {
             return self.rest(peer);
         }
-        let (mut handshake, is_hub) = (Handshake::new(None), self.is_hub());
+        let (mut handshake, is_hub) = (Handshake::answering(), self.is_hub());
         if let Some(pair) = self.pairs.get_mut(&peer) {
             // Of two that offer at the same time the one that entered first does.
             let is_crossed = is_offer && pair.offers && !pair.is_connected() && self.role == RoomRole::Peer;
@@ -485,7 +485,7 @@ impl MatchboxLink {
         if self.role == RoomRole::Player {
             self.answered_by.get_or_insert_with(|| Delay::new(handshake::WITHIN));
         }
-        let handshake = Handshake::new(Some(self.mending.patience(peer)));
+        let handshake = Handshake::offering(self.mending.patience(peer), self.ways.has_turn());
         self.open_pair(peer, true, handshake).hear(PeerEvent::NewPeer(theirs(peer)));
     }
 

@@ -43,10 +43,8 @@ pub(super) enum Subcommand {
     ///
     /// In a party of 10 s or longer the last one comes late.
     Demo(Demo),
-    /// Serve signaling, so that peers find each other
-    ///
-    /// It serves no page, so it has no link with which anyone joins in a browser: `serve` serves
-    /// both, and prints it.
+    /// Serve signaling, so that peers find each other, and the game's page if it is beside this
+    /// program
     Signal(Signal),
     /// Serve the game's page and signaling at one port, so that people play in their browsers
     Serve(Serve),

@@ -75,22 +75,43 @@ async function open(list) {
   else (about ? amiss : broken)("What was dropped cannot be read: drop recordings, not folders.");
 }
 
-// One that this browser keeps, `#kept=KEY`, or of the page's server, `#file=NAME`.
+// Some that a link names: `#kept=KEY` of this browser, `#file=NAME` of the page's server, and
+// `#url=URL` of any host that lets pages of others read it.
 async function recall() {
   const words = new URLSearchParams(location.hash.slice(1));
-  const [key, names] = [Number(words.get("kept")), words.getAll("file")];
+  const key = Number(words.get("kept"));
+  const wanted = [...words].filter(([word]) => word === "file" || word === "url");
   if (key) {
     const found = await recalled(key).catch(() => null);
     if (found) enter(found.file, [found.bytes]);
     else trouble("This browser does not keep that recording any more: drop its file here.");
-  } else if (names.length) {
-    const fetched = await Promise.all(names.map((name) => fetch(encodeURIComponent(name)))).catch(() => []);
-    const whole = fetched.length && fetched.every((answer) => answer.ok);
-    if (whole) enter(names.join(", "), await Promise.all(fetched.map(async (answer) => new Uint8Array(await answer.arrayBuffer()))));
-    else trouble("The link names a recording that its server does not have: ask for the file, and drop it here.");
+  } else if (wanted.length) {
+    at("loading").hidden = false;
+    const fetched = await Promise.all(wanted.map(fetchedOf)).catch((sentence) => sentence);
+    at("loading").hidden = true;
+    if (typeof fetched === "string") trouble(fetched);
+    else enter(fetched.map(({ name }) => name).join(", "), fetched.map(({ bytes }) => bytes));
   } else if (carried.files.length) {
     enter(carried.files.map(({ name }) => name).join(", "), carried.files.map(({ bytes }) => bytes));
   }
+}
+
+// The recording at an address that a link names, or a sentence that says why there is none.
+async function fetchedOf([word, value]) {
+  let url;
+  try {
+    url = word === "file" ? new URL(encodeURIComponent(value), location.href) : new URL(value);
+  } catch {
+    // It is none.
+  }
+  if (!/^https?:$/.test(url?.protocol)) throw "The link names no address of a recording, such as #url=https://example.org/hall.lksrec.";
+  const host = word === "file" ? "The page's server" : url.host;
+  const answer = await fetch(url, { credentials: "omit" }).catch(() => null);
+  if (answer && !answer.ok) throw `${host} does not have the recording of the link: ask for the file, and drop it here.`;
+  const bytes = await answer?.arrayBuffer().catch(() => null);
+  if (!bytes) throw `${host} cannot be reached, or lets no page of another site read the recording: ask for the file, and drop it here.`;
+  const name = word === "file" ? value : url.pathname.split("/").pop() || host;
+  return { name, bytes: new Uint8Array(bytes) };
 }
 
 async function enter(name, dropped) {

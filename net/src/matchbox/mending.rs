@@ -14,12 +14,16 @@ use crate::link::PeerId;
 
 use super::delay::Delay;
 
-/// Before a connection is offered again that never was there, at first; twice as long each time, so
-/// often at most.
-const AFTER: Duration = Duration::from_secs(1);
+/// Before a connection is offered again, at first.
+const AFTER: Duration = Duration::from_millis(500);
+/// So often one that never was there is offered as at first. Patience alone does not help where
+/// packets are lost: rtc-dtls 0.21.1 forgets its timer if it hears again what it has heard, and so
+/// never repeats a client's last flight.
+const ALIKE: u32 = 5;
+/// From then on all takes twice as long each time, so often at most.
 const DOUBLINGS_MAX: u32 = 4;
-/// Before one is offered again that was there, each time.
-const LOST_AFTER: Duration = Duration::from_millis(500);
+/// Before a newcomer's turn comes that cannot be offered one now.
+const TURN_AFTER: Duration = Duration::from_secs(1);
 /// The same for the end that answered it, at first.
 const ANSWERED_AFTER: Duration = Duration::from_secs(4);
 
@@ -40,34 +44,33 @@ struct Attempt {
 
 impl Attempt {
     fn patience(&self) -> u32 {
-        1 << self.failed.min(DOUBLINGS_MAX)
+        1 << (self.failed + 1).saturating_sub(ALIKE).min(DOUBLINGS_MAX)
     }
 }
 
 impl Mending {
     /// A connection with a peer broke, which this end had offered or not.
     pub fn broke(&mut self, peer: PeerId, offered: bool) {
-        let due = Some(Delay::new(if offered { LOST_AFTER } else { ANSWERED_AFTER }));
+        let due = Some(Delay::new(if offered { AFTER } else { ANSWERED_AFTER }));
         self.0.insert(peer, Attempt { was_connected: true, due, ..Attempt::default() });
     }
 
     /// A connection that this end had offered did not come about.
     pub fn failed(&mut self, peer: PeerId) {
         let attempt = self.0.entry(peer).or_default();
-        let wait = if attempt.was_connected { LOST_AFTER } else { AFTER * attempt.patience() };
-        attempt.due = Some(Delay::new(wait));
+        attempt.due = Some(Delay::new(AFTER * attempt.patience()));
         attempt.failed += u32::from(!attempt.was_connected);
     }
 
     /// A newcomer cannot be offered a connection now.
     pub fn wait(&mut self, peer: PeerId) {
         let attempt = self.0.entry(peer).or_default();
-        (attempt.due, attempt.waits) = (Some(Delay::new(AFTER)), true);
+        (attempt.due, attempt.waits) = (Some(Delay::new(TURN_AFTER)), true);
     }
 
     /// The same for one of a restless address: no other newcomer waits in line behind it.
     pub fn rest(&mut self, peer: PeerId) {
-        self.0.entry(peer).or_default().due = Some(Delay::new(AFTER));
+        self.0.entry(peer).or_default().due = Some(Delay::new(TURN_AFTER));
     }
 
     /// Whether a newcomer waits: others come after it.

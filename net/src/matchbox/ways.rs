@@ -57,6 +57,11 @@ impl Ways {
         }
     }
 
+    /// Whether there is a TURN server.
+    pub fn has_turn(&self) -> bool {
+        self.turn().is_some()
+    }
+
     fn turn(&self) -> MutexGuard<'_, Option<Turn>> {
         self.0.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,10 +69,9 @@ impl Ways {
     /// Takes notice of what this end signals.
     pub fn tells(&self, request: &PeerRequest) {
         if let PeerRequest::Signal { data: PeerSignal::IceCandidate(candidate), .. } = request {
-            let is = |kind: &str| candidate.contains(&format!(" typ {kind}"));
             self.0.told.store(true, Relaxed);
-            self.0.told_seen.fetch_or(is("srflx"), Relaxed);
-            self.0.told_relayed.fetch_or(is("relay"), Relaxed);
+            self.0.told_seen.fetch_or(is_way(candidate, "srflx"), Relaxed);
+            self.0.told_relayed.fetch_or(is_way(candidate, "relay"), Relaxed);
         }
     }
 
@@ -80,7 +84,7 @@ impl Ways {
     /// What lies between this end and a peer that it was to be connected with, and was not.
     pub fn obstacle(&self) -> Option<Obstacle> {
         let Inner { stun, told, told_seen, told_relayed, heard, .. } = &*self.0;
-        let has_turn = self.turn().is_some();
+        let has_turn = self.has_turn();
         if !told.load(Relaxed) && !heard.load(Relaxed) {
             return None;
         }
@@ -95,4 +99,9 @@ impl Ways {
             Obstacle::Firewall { relayed: has_turn }
         })
     }
+}
+
+/// Whether what is signaled of a way says that it is of this kind.
+pub(super) fn is_way(candidate: &str, kind: &str) -> bool {
+    candidate.contains(&format!(" typ {kind}"))
 }

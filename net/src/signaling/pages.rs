@@ -20,11 +20,14 @@ use xxhash_rust::xxh3::xxh3_64;
 /// The file that stands for the folder.
 const INDEX: &str = "index.html";
 
-/// A page loads what this server has, and asks no other host for anything. Its clock is a worker of
-/// its own text.
+/// A page loads what this server has, and asks no other host for anything, except that
+/// [`VIEWER`] may. Its clock is a worker of its own text.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
+
+/// The file that shows recordings, wherever they are: a link can name one of any host.
+const VIEWER: &str = "view.html";
 
 /// Of which rules the program is that serves the page.
 const RULES: HeaderName = HeaderName::from_static("x-rules");
@@ -90,6 +93,8 @@ impl Pages {
     /// A file, as whoever asks for it can read it, if there is one of that name.
     pub(super) fn file(&self, name: &str, headers: &HeaderMap) -> Option<Response> {
         let file = self.files.get(name)?;
+        let asked = if name == VIEWER { "connect-src 'self' https: http:" } else { "connect-src 'self'" };
+        let policy = POLICY.replace("connect-src 'self'", asked);
         let always = [
             (CONTENT_TYPE, file.content_type),
             (ETAG, &file.etag),
@@ -98,7 +103,7 @@ impl Pages {
             (VARY, "accept, accept-encoding"),
             (X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (REFERRER_POLICY, "no-referrer"),
-            (CONTENT_SECURITY_POLICY, POLICY),
+            (CONTENT_SECURITY_POLICY, &policy),
         ];
         let is_known = headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == file.etag.as_bytes());
         let encoded = file.encoded.iter().find(|(encoding, _)| says(headers, ACCEPT_ENCODING, encoding));

@@ -118,8 +118,8 @@ fn a_page_of_such_a_file_turns_no_text_around() {
     assert_eq!(page.chars().find(|c| is_code(*c) && !c.is_ascii_whitespace()), None);
 }
 
-/// A signaling server that answers everyone so, and its address.
-fn server(answer: impl Fn(TcpStream) + Send + 'static) -> String {
+/// A server that answers everyone so, and its address as one of signaling.
+pub fn server(answer: impl Fn(TcpStream) + Send + 'static) -> String {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("ws://{}", server.local_addr().unwrap());
     thread::spawn(move || server.incoming().for_each(|stream| answer(stream.unwrap())));

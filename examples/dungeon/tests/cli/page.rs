@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -25,6 +26,7 @@ use testkit::open_page::OpenPage;
 use testkit::{lacks, tell};
 
 use super::check::recorded;
+use super::codes;
 use super::program::{PROGRAM, Running, built_elsewhere, dungeon, folder, run, text};
 
 const TICKS_PER_S: u32 = 20;
@@ -462,4 +464,30 @@ fn a_page_verifies_a_recording_as_it_shows_it() {
     let (_, sound) = recorded(&folder("shown-on-a-page"));
     let Some((_server, mut page)) = view(&[("a sound one (é).lksrec", sound)]) else { return };
     assert!(page.says("verdict ").starts_with("In step: all "));
+}
+
+#[test]
+fn a_link_shows_a_recording_of_any_host_that_lets_pages_have_it() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_, sound) = recorded(&folder("linked"));
+    let host = |allows: &'static str| {
+        let sound = sound.clone();
+        let url = codes::server(move |mut stream| {
+            let _ = stream.read(&mut [0; 4_096]);
+            let head =
+                format!("HTTP/1.1 200 OK\r\n{allows}content-length: {}\r\nconnection: close\r\n\r\n", sound.len());
+            let _ = stream.write_all(&[head.as_bytes(), &sound].concat());
+        });
+        format!("{}/hall.lksrec", url.replace("ws://", "http://"))
+    };
+    let Some((_server, url)) = serve() else { return };
+    let open = |place: &str| {
+        let link = format!("{}/view.html#report&url={place}", url.replace("ws://", "http://"));
+        OpenPage::open(&link, folder("linking").join("profile"))
+    };
+    let Some(mut page) = open(&host("access-control-allow-origin: *\r\n")) else { return };
+    assert!(page.says("verdict ").starts_with("In step: all "));
+    for (place, told) in [(host(""), "lets no page of another site"), ("hall.lksrec".into(), "names no address")] {
+        assert!(open(&place).expect("there is a browser").says("told ").contains(told));
+    }
 }
