@@ -1,5 +1,5 @@
-//! `signal`: serves signaling until it is stopped, and a page if there is one, and tells now and then
-//! how much it has to do. `serve`: the same, never without a page.
+//! `signal`: serves signaling until it is stopped, and a page if there is one, and tells now and
+//! then how much it has to do. `serve`: the same, never without a page.
 
 use std::fs;
 use std::path::Path;

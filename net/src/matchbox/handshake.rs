@@ -52,8 +52,8 @@ impl Handshake {
         Handshake { lap: Delay::new(LAP), laps: 0, answered: None, patience: None, relayed: false, offers: 0 }
     }
 
-    /// Of the end that offers, and knows a TURN server or not. `patience`: how many times as long it
-    /// may take once it is answered, as others did not suffice.
+    /// Of the end that offers, and knows a TURN server or not. `patience`: how many times as long
+    /// it may take once it is answered, as others did not suffice.
     pub fn offering(patience: u32, relayed: bool) -> Handshake {
         Handshake { patience: Some(patience), relayed, ..Handshake::answering() }
     }
