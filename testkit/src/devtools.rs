@@ -92,6 +92,20 @@ impl DevTools {
         self.page("Page.setWebLifecycleState", json!({ "state": state }));
     }
 
+    /// Loads the page again.
+    pub fn reload(&mut self) {
+        self.value("window.isBefore = true");
+        self.page("Page.reload", json!({}));
+        self.until("!window.isBefore");
+    }
+
+    /// The page is a phone's from now on.
+    pub fn become_phone(&mut self) {
+        let screen = json!({ "width": 390, "height": 844, "deviceScaleFactor": 3, "mobile": true });
+        self.page("Emulation.setDeviceMetricsOverride", screen);
+        self.page("Emulation.setTouchEmulationEnabled", json!({ "enabled": true }));
+    }
+
     /// Clicks what has an id, as a person does: from then on the page may be heard.
     pub fn click(&mut self, id: &str) {
         let click = format!("document.getElementById('{id}').click()");

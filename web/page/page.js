@@ -1,9 +1,12 @@
-// The page's own part: what is chosen at the door, what is pressed, what stands beside the picture,
-// and the loop. It must never know the game: what it is called and how it is played the program
-// tells. It asks no host but its own.
+// The page's own part: what is chosen at the door, what stands beside the picture, what is kept, and
+// the loop. It must never know the game: what it is called and how it is played the program tells.
+// It asks no host but its own.
 
 import init, { character, game, panicked, recordings, sound } from "./game.js";
 import { at, bars, calm, capital, fitted, lacksForAny, lines } from "./beside.js";
+import { openDrawer, tellHands } from "./hands.js";
+import { keysOf, learn, signOf, skills } from "./keys.js";
+import { answering } from "./servers.js";
 import { listen, play } from "./sound.js";
 import { forget, keep, kept } from "./store.js";
 
@@ -11,8 +14,6 @@ import { forget, keep, kept } from "./store.js";
 const KEEP_MS = 20_000;
 // No hero's file is longer: of what is, the beginning tells.
 const HERO_BYTES = 1 << 16;
-// A STUN or TURN server has so long to answer.
-const ANSWER_MS = 2_000;
 // No name is longer.
 const NAME_BYTES = 64;
 // A page that is loaded again waits so long until the one before has given up its player's key.
@@ -25,7 +26,6 @@ let playing = false;
 let entry; // What was entered last.
 let began; // When, which names its recordings.
 let keptAt = 0;
-let layout; // What the keys say by their places, if the browser tells.
 
 // ---- What is kept in this browser
 
@@ -229,7 +229,7 @@ async function load() {
   }
   page = game();
   about = JSON.parse(page.about());
-  layout = await navigator.keyboard?.getLayoutMap?.().catch(() => null);
+  await learn(about.keys);
   openDoor();
   if (served && served !== about.rules) trouble("This page was built of other rules than the program that serves it, whose sessions refuse you: have the page built again, and load it once more.");
 }
@@ -290,22 +290,6 @@ function openDoor(enters = true) {
   if (bot || (room && back)) enter();
   else if (back) comeBack(back);
 }
-
-// The game's keys, and the page's own.
-function keysOf() {
-  const walks = [{ sign: "Click", what: "walks, strikes, takes; held, again and again" }, { sign: [..."WASD"].map(signOf).join(" "), what: "walks" }];
-  const others = [["Enter", "says something"], ["/", "a command; /help lists them"], [signOf("F"), "full screen"]];
-  return [...walks, ...skills(), ...others.map(([sign, what]) => ({ sign, what }))];
-}
-
-// `right click or K skill, P takes, 1 to 4 wear` names keys by single capital letters and digits.
-function skills() {
-  const named = about.keys.matchAll(/\b(right click or )?([A-Z]|\d to \d) ([^,]+)/g);
-  return [...named].map(([, other, key, what]) => ({ key, sign: other ? `${signOf(key)}, right click` : signOf(key), what }));
-}
-
-// What stands on the key that is meant by a letter: a letter's key is known by its place, too.
-const signOf = (key) => layout?.get(`Key${key}`)?.toUpperCase() ?? key;
 
 function bold(text) {
   const element = document.createElement("b");
@@ -419,6 +403,7 @@ async function enter(goesOn) {
     return trouble(String(sentence));
   }
   playing = true;
+  tellHands(page);
   began = keptAt = Date.now();
   ofTab("inside", JSON.stringify({ hash: location.hash, name, hero, began }));
   keptFiles.clear();
@@ -430,35 +415,9 @@ async function enter(goesOn) {
   requestAnimationFrame(frame);
 }
 
-// What of a link's STUN and TURN servers answers, and warnings of the others. The browser tells no
-// peer where this page is before it has asked each: for one that is not there it waits too long.
-async function answering({ room, stun, turn, turn_user: username, turn_password: credential }) {
-  const servers = [...stun.map((urls) => ({ urls })), ...(turn ? [{ urls: turn, username, credential }] : [])];
-  const are = room ? await Promise.all(servers.map(isSilent)) : [];
-  const silent = servers.filter((_, n) => are[n]).map(({ urls }) => urls);
-  const found = { stun: stun.filter((url) => !silent.includes(url)), turn: silent.includes(turn) ? null : turn };
-  const told = (url) => `The server ${url} does not answer: this page looks for ways to others without it.`;
-  return { found, warnings: silent.map(told) };
-}
-
-async function isSilent(server) {
-  try {
-    const connection = new RTCPeerConnection({ iceServers: [server] });
-    connection.createDataChannel("");
-    const answered = new Promise((resolve) => {
-      connection.onicegatheringstatechange = () => connection.iceGatheringState === "complete" && resolve(false);
-    });
-    await connection.setLocalDescription();
-    const late = new Promise((resolve) => setTimeout(resolve, ANSWER_MS, true));
-    return await Promise.race([answered, late]).finally(() => connection.close());
-  } catch {
-    // Of what no browser takes the program tells.
-    return false;
-  }
-}
-
 function leaveStage() {
   playing = false;
+  tellHands(null);
   ofTab("inside", null);
   at("stage").hidden = true;
   at("door").hidden = false;
@@ -540,6 +499,7 @@ function over({ sentence, report: text }) {
 
 function ended(sentence, played) {
   playing = false;
+  tellHands(null);
   ofTab("inside", null);
   tell(sentence);
   at("sentence").textContent = sentence;
@@ -673,7 +633,7 @@ function write({ phase, shows, gauges, skills, notes, lists, told, rows, join, s
   skills.forEach(showReady);
   lines(at("notes"), notes.map((text) => [text]));
   // Who asks for what the hero carries wants to see it, where that is in the drawer.
-  if (lists && !at("notes").classList.contains("lists") && at("drawer").offsetParent) draw(true);
+  if (lists && !at("notes").classList.contains("lists") && at("drawer").offsetParent) openDrawer(true);
   at("notes").classList.toggle("lists", lists);
   lines(at("news"), told.flat().slice(-14).map((text) => [text]));
   hear(told.flat());
@@ -722,163 +682,14 @@ function hear(told) {
   lines(at("heard"), heard.filter(({ until }) => until > now).map(({ text }) => [text]));
 }
 
-// ---- Hands
+// ---- Buttons
 
-const canvas = at("canvas");
-
-function place(event) {
-  const box = canvas.getBoundingClientRect();
-  return [((event.clientX - box.left) * canvas.width) / box.width, ((event.clientY - box.top) * canvas.height) / box.height];
-}
-
-// Of the buttons that count, the bits by which an event tells that they are down.
-const BUTTONS = [[0, 1], [2, 2]];
-
-// The first button to go down and the last to go up have events of their own; what another does
-// meanwhile comes as a move. A finger that is lost holds nothing.
-for (const name of ["pointerdown", "pointermove", "pointerup", "pointercancel"]) {
-  canvas.addEventListener(name, (event) => {
-    if (!playing) return;
-    const where = place(event);
-    page.point(...where);
-    if (name === "pointerdown") canvas.setPointerCapture(event.pointerId);
-    for (const [button, bit] of BUTTONS) {
-      const changes = name === "pointercancel" || event.button === button;
-      if (changes) page.press((event.buttons & bit) !== 0, button === 2, ...where);
-    }
-  });
-}
-canvas.addEventListener("pointerleave", () => playing && page.point());
-canvas.addEventListener("contextmenu", (event) => event.preventDefault());
-
-// A line of the list is dragged onto another, or onto the world, by mouse or finger.
-let dragged = null;
-
-at("notes").addEventListener("pointerdown", (event) => {
-  const line = event.target.closest("#notes.lists li");
-  if (!playing || !line || event.button !== 0) return;
-  event.preventDefault();
-  line.setPointerCapture(event.pointerId);
-  dragged = { line, text: line.textContent };
-  line.classList.add("dragged");
-});
-at("notes").addEventListener("pointermove", ({ clientX, clientY }) => {
-  if (dragged) onto(under(clientX, clientY));
-});
-for (const name of ["pointerup", "pointercancel"]) {
-  at("notes").addEventListener(name, ({ clientX, clientY }) => {
-    if (!dragged) return;
-    const [{ line, text }, place] = [dragged, name === "pointerup" ? under(clientX, clientY) : null];
-    dragged = null;
-    line.classList.remove("dragged");
-    onto(null);
-    if (playing && place && place !== line) page.drag(text, place === canvas ? undefined : place.textContent);
-  });
-}
-
-// What something can be dragged onto there.
-const under = (x, y) => document.elementFromPoint(x, y)?.closest("#notes.lists li, #canvas") ?? null;
-
-// Shows onto what it is dragged.
-function onto(place) {
-  document.querySelector(".onto")?.classList.remove("onto");
-  place?.classList.add("onto");
-}
-
-const WAYS = {
-  KeyW: [0, -1], ArrowUp: [0, -1], KeyS: [0, 1], ArrowDown: [0, 1],
-  KeyA: [-1, 0], ArrowLeft: [-1, 0], KeyD: [1, 0], ArrowRight: [1, 0],
-};
-const down = new Set();
-
-function walk() {
-  const [x, y] = [...down].reduce(([x, y], code) => [x + WAYS[code][0], y + WAYS[code][1]], [0, 0]);
-  if (playing) page.walk(Math.sign(x), Math.sign(y));
-}
-
-window.addEventListener("keydown", (event) => {
-  if (!playing || event.ctrlKey || event.altKey || event.metaKey) return;
-  // Who types, or stands on a button, means that.
-  if (event.target.closest("input, button, a, summary, dialog") && event.key !== "Escape") {
-    if (event.target.closest("input") || event.key === "Enter" || event.key === " ") return;
-  }
-  if (event.code in WAYS) {
-    event.preventDefault();
-    down.add(event.code);
-    walk();
-  } else if (event.key === "Enter" || event.key === "/") {
-    event.preventDefault();
-    speak(event.key === "/" ? "/" : "");
-  } else if (event.key.length === 1 && !event.repeat) {
-    const key = meant(event);
-    if (key === "f") full();
-    else page.key(key);
-  }
-});
-
-// Which key is meant: by what it says, or by its place, as on a US keyboard, where it says nothing
-// that the game knows.
-function meant({ code, key }) {
-  const said = key.toLowerCase();
-  const knows = said === "f" || skills().some(({ key }) => key.toLowerCase() === said);
-  return knows ? said : (/^(?:Key|Digit|Numpad)(\w)$/.exec(code)?.[1].toLowerCase() ?? said);
-}
-
-window.addEventListener("keyup", (event) => {
-  if (down.delete(event.code)) walk();
-});
-window.addEventListener("blur", () => {
-  down.clear();
-  walk();
-});
-
-function speak(text) {
-  draw(false);
-  at("speech").hidden = false;
-  at("line").value = text;
-  at("line").focus();
-}
-
-function silent() {
-  at("speech").hidden = true;
-  canvas.focus();
-}
-
-at("speech").addEventListener("submit", (event) => {
-  event.preventDefault();
-  if (playing) page.line(at("line").value);
-  silent();
-});
-at("line").addEventListener("keydown", (event) => event.key === "Escape" && silent());
-at("line").addEventListener("blur", () => (at("speech").hidden = true));
-
-function full() {
-  if (document.fullscreenElement) document.exitFullscreen();
-  else document.documentElement.requestFullscreen?.().catch(() => {});
-}
-
-at("say").addEventListener("click", () => speak(""));
-at("figures").addEventListener("click", () => page.line("/stats"));
-at("sound").addEventListener("click", () => page.line("/sound"));
-at("full").addEventListener("click", full);
 at("save").addEventListener("click", save);
 at("keep").addEventListener("click", save);
 at("leave").addEventListener("click", () => {
   page.leave();
   round(false);
 });
-at("drawer").addEventListener("click", () => draw(!at("stage").classList.contains("open")));
-// Who clicks, and does not go from button to button by keys, plays on.
-at("stage").addEventListener("click", ({ detail, target }) => {
-  if (detail && target.closest("button") && document.activeElement?.localName === "button") canvas.focus();
-});
-
-// Opens or closes what small screens have no room for beside the picture.
-function draw(open) {
-  at("stage").classList.toggle("open", open);
-  at("drawer").setAttribute("aria-expanded", open);
-}
-
 at("copy").addEventListener("click", async () => {
   at("link").select();
   // Without a secure connection a page has no clipboard but by the selection.

@@ -54,14 +54,9 @@ impl<S: Simulation> Stepper<S> {
     ) -> Self {
         let (roster, away, checksums) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let (ledger, keyframe, ahead) = (ledger.map(Box::new), None, None);
-        out.events.push_back(Event::Started { tick: simulation.tick(), seed, player, snapshot });
         let mut stepper =
             Stepper { simulation, player, seed, roster, away, checksums, settings, ledger, keyframe, ahead };
-        stepper.emit_branch(None, out);
-        stepper.emit_ledger(out);
-        stepper.emit_members(out);
-        // A world that was read from bytes has its say before anything changes it.
-        stepper.emit_checksum(out);
+        stepper.emit_start(snapshot, out);
         stepper
     }
 
@@ -182,16 +177,26 @@ impl<S: Simulation> Stepper<S> {
         if let Some(ledger) = &mut self.ledger {
             ledger.resume_requests(right.requests.clone().into_vec(), core::iter::empty());
         }
-        let (seed, player, snapshot) = (self.seed, self.player, self.simulation.encoded());
-        out.events.push_back(Event::Started { tick, seed, player, snapshot });
-        self.emit_branch(None, out);
-        self.emit_ledger(out);
-        self.emit_members(out);
-        let checksum = self.emit_checksum(out);
+        let snapshot = self.simulation.encoded();
+        let checksum = self.emit_start(snapshot, out);
         if tick.0.is_multiple_of(self.settings.checksum_interval_ticks) {
             self.checksums.insert(tick, checksum);
         }
         Ok(())
+    }
+
+    /// Tells a world that begins with this state, which is serialised too, and all that goes with
+    /// it. Returns its checksum: a world that was read from bytes has its say before anything
+    /// changes it.
+    fn emit_start(&mut self, snapshot: Vec<u8>, out: &mut Outbox<S>) -> Checksum {
+        let (tick, seed, player) = (self.tick(), self.seed, self.player);
+        out.events.push_back(Event::Started { tick, seed, player, snapshot });
+        self.emit_branch(None, out);
+        self.emit_ledger(out);
+        // Those who are in the session already are known by keys.
+        let members = self.ledger.iter().flat_map(|ledger| &ledger.members);
+        out.events.extend(members.map(|(&player, member)| Event::Member { player, key: member.key }));
+        self.emit_checksum(out)
     }
 
     /// Tells a copy of the state as it is now, if it was not told yet.
@@ -259,12 +264,6 @@ impl<S: Simulation> Stepper<S> {
         if let Some(ledger) = &self.ledger {
             out.events.push_back(Event::Ledger { tick: self.simulation.tick(), ledger: ledger.encode() });
         }
-    }
-
-    /// Tells by which keys those are known who are in the session already.
-    fn emit_members(&self, out: &mut Outbox<S>) {
-        let members = self.ledger.iter().flat_map(|ledger| &ledger.members);
-        out.events.extend(members.map(|(&player, member)| Event::Member { player, key: member.key }));
     }
 
     fn emit_checksum(&mut self, out: &mut Outbox<S>) -> Checksum {

@@ -108,9 +108,7 @@ const COVERS: &str = "(() => {
 fn no_button_covers_the_small_map_of_a_phone() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
-    let screen = json!({ "width": 390, "height": 844, "deviceScaleFactor": 3, "mobile": true });
-    page.tools.page("Emulation.setDeviceMetricsOverride", screen);
-    page.tools.page("Emulation.setTouchEmulationEnabled", json!({ "enabled": true }));
+    page.tools.become_phone();
     page.tools.go(&format!("{}/#report&name=Ada&hero=mage", url.replace("ws://", "http://")), "");
     page.tools.until("document.getElementById('form')?.checkVisibility()");
     page.tools.click("enter");

@@ -56,9 +56,8 @@ fn a_page_that_is_loaded_again_before_the_one_before_is_gone_is_the_same_player(
     let before = page.tools.value(hero).as_u64();
     // Another tab of the same browser may play another hero meanwhile.
     page.tools.value("['name', 'hero'].forEach((key) => localStorage.setItem(`lockstone.${key}`, 'ranger'))");
-    page.tools.value("window.isBefore = true");
-    page.tools.page("Page.reload", serde_json::json!({}));
-    page.tools.until("!window.isBefore && window.wasLate && document.getElementById('curtain')?.hidden");
+    page.tools.reload();
+    page.tools.until("window.wasLate && document.getElementById('curtain')?.hidden");
     page.tools.until(&rows("Bea (you)"));
     page.tools.press("i");
     page.tools.until(hero);
@@ -144,9 +143,8 @@ fn a_page_alone_that_is_loaded_again_goes_on_from_where_it_was() {
     let in_step = "/in step at tick/.test(document.getElementById('rows').innerText)";
     page.tools.until(&format!("{TICK} > 50 && {others} === 1 && {in_step}"));
     let known = page.tools.value(TICK).as_u64().expect("a tick");
-    page.tools.value("window.isBefore = true");
-    page.tools.page("Page.reload", serde_json::json!({}));
-    page.tools.until("!window.isBefore && document.getElementById('curtain')?.hidden");
+    page.tools.reload();
+    page.tools.until("document.getElementById('curtain')?.hidden");
     page.tools.until(&format!("{others} === 1 && {in_step}"));
     let nameless = page.tools.value(r"/\bP\d/.test(document.getElementById('news').innerText)");
     assert_eq!(nameless, false, "whoever is told of has a name");
@@ -162,9 +160,8 @@ fn a_page_alone_that_is_loaded_again_goes_on_from_where_it_was() {
     page.tools.click("leave");
     page.tools.until("document.getElementById('end').open");
     // Who has left comes to the door.
-    page.tools.value("window.isBefore = true");
-    page.tools.page("Page.reload", serde_json::json!({}));
-    page.tools.until("!window.isBefore && document.getElementById('form')?.checkVisibility()");
+    page.tools.reload();
+    page.tools.until("document.getElementById('form')?.checkVisibility()");
     page.assert_quiet();
 }
 

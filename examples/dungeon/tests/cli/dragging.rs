@@ -6,7 +6,6 @@ use std::sync::PoisonError;
 use dungeon::DungeonGame;
 use lockstone::game::Game;
 use lockstone::sim::PlayerId;
-use serde_json::json;
 use testkit::delve::Play;
 use testkit::open_page::OpenPage;
 
@@ -75,9 +74,7 @@ fn a_piece_is_dragged_to_the_bag_and_back_and_onto_the_ground() {
     drag_to(&mut page, worn, &bag, false, &none, "taken-off-by-mouse");
     drag_to(&mut page, &bag, worn, false, &format!("{bag}empty"), "worn-by-mouse");
     // The same on a phone, where the list is in the drawer.
-    let screen = json!({ "width": 390, "height": 844, "deviceScaleFactor": 3, "mobile": true });
-    page.tools.page("Emulation.setDeviceMetricsOverride", screen);
-    page.tools.page("Emulation.setTouchEmulationEnabled", json!({ "enabled": true }));
+    page.tools.become_phone();
     page.tools.click("drawer");
     page.tools.until("document.getElementById('panel').checkVisibility() && innerWidth === 390");
     drag_to(&mut page, worn, &bag, true, &none, "taken-off-by-finger");

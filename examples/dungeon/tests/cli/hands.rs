@@ -70,8 +70,7 @@ fn who_clicks_a_button_plays_on_by_keys() {
 fn on_a_phone_the_list_of_what_is_carried_is_seen_and_what_is_typed_is() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
-    let screen = json!({ "width": 390, "height": 844, "deviceScaleFactor": 3, "mobile": true });
-    page.tools.page("Emulation.setDeviceMetricsOverride", screen);
+    page.tools.become_phone();
     page.tools.go(&door(&url, "&name=Ada&hero=mage"), "");
     enter(&mut page);
     page.tools.value("document.querySelector('#skills [data-key=I]').click()");

@@ -23,9 +23,8 @@ fn a_page_plays_alone_once_its_server_is_gone() {
         if answers {
             as_a_proxy(url.trim_start_matches("ws://"));
         }
-        page.tools.value("window.isBefore = true");
-        page.tools.page("Page.reload", serde_json::json!({}));
-        page.tools.until("!window.isBefore && document.getElementById('form')?.checkVisibility()");
+        page.tools.reload();
+        page.tools.until("document.getElementById('form')?.checkVisibility()");
         enter(&mut page);
         page.tools.click("leave");
         page.tools.until("document.getElementById('end').open");
