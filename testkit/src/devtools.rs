@@ -106,6 +106,12 @@ impl DevTools {
         self.page("Emulation.setTouchEmulationEnabled", json!({ "enabled": true }));
     }
 
+    /// From now on the page shows all four times as large, on a screen of 1280 x 1024.
+    pub fn zoom(&mut self) {
+        let screen = json!({ "width": 320, "height": 256, "deviceScaleFactor": 4, "mobile": false });
+        self.page("Emulation.setDeviceMetricsOverride", screen);
+    }
+
     /// Clicks what has an id, as a person does: from then on the page may be heard.
     pub fn click(&mut self, id: &str) {
         let click = format!("document.getElementById('{id}').click()");

@@ -124,6 +124,38 @@ fn no_button_covers_the_small_map_of_a_phone() {
     assert_eq!(page.tools.value(COVERS), true, "a planted fault is seen");
 }
 
+/// Which of these parts of a page cover each other.
+fn covering(parts: &str) -> String {
+    format!(
+        "(() => {{
+            const parts = [...document.querySelectorAll('{parts}')].filter((part) => part.checkVisibility());
+            const boxes = parts.map((part) => [part.innerText, part.getBoundingClientRect()]);
+            const meet = ([, a], [, b]) => a.right > b.left && b.right > a.left && a.bottom > b.top && b.bottom > a.top;
+            return boxes.flatMap((a, n) => boxes.slice(n + 1).filter((b) => meet(a, b)).map((b) => [a[0], b[0]]));
+        }})()"
+    )
+}
+
+#[test]
+fn a_page_that_shows_all_four_times_as_large_covers_nothing() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
+    page.tools.zoom();
+    page.tools.go(&format!("{}/#report&name=Ada&hero=mage", url.replace("ws://", "http://")), "");
+    page.tools.until("document.getElementById('form')?.checkVisibility()");
+    page.tools.click("enter");
+    page.tools.until("document.getElementById('curtain').hidden && document.getElementById('life').children.length");
+    picture(&mut page, "zoomed");
+    assert_eq!(page.tools.value(&covering("#life .gauge, #drawer, #skills button")), json!([]));
+    page.tools.click("drawer");
+    page.tools.until("document.getElementById('panel').checkVisibility()");
+    picture(&mut page, "zoomed-session");
+    assert_eq!(page.tools.value(&covering("#drawer, #panel h2, #panel .gauge, #panel button")), json!([]));
+    page.tools.value("document.getElementById('panel').style.paddingTop = 0");
+    let covered = page.tools.value(&covering("#drawer, #panel h2, #panel .gauge, #panel button"));
+    assert_ne!(covered, json!([]), "a planted fault is seen");
+}
+
 #[test]
 fn a_page_is_loaded_with_a_million_bytes_at_most() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -67,6 +67,17 @@ fn who_clicks_a_button_plays_on_by_keys() {
 }
 
 #[test]
+fn a_page_fills_the_screen_and_gives_it_back() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
+    noted(&mut page, &url);
+    for is_filled in [true, false] {
+        page.tools.click("full");
+        page.tools.until(&format!("(document.fullscreenElement !== null) === {is_filled}"));
+    }
+}
+
+#[test]
 fn on_a_phone_the_list_of_what_is_carried_is_seen_and_what_is_typed_is() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };

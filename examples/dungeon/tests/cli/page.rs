@@ -467,6 +467,25 @@ fn a_page_verifies_a_recording_as_it_shows_it() {
 }
 
 #[test]
+fn a_check_is_stopped_by_who_began_it_and_can_be_begun_again() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_, sound) = recorded(&folder("stopped"));
+    let Some((_server, mut page)) = view(&[("sound.lksrec", sound)]) else { return };
+    page.says("verdict ");
+    // The worker waits for its program, so it never ends by itself.
+    let held = serde_json::json!({ "patterns": [{ "urlPattern": "*checker.js" }] });
+    page.tools.page("Fetch.enable", held);
+    for told in ["Stop checking", "Check"] {
+        page.tools.click("check");
+        page.tools.until(&stands("check", &format!("^{told}$")));
+    }
+    assert_eq!(page.tools.value("document.getElementById('checked').hidden"), true, "no bar is left");
+    page.tools.page("Fetch.disable", serde_json::json!({}));
+    page.tools.click("check");
+    checked(&mut page);
+}
+
+#[test]
 fn a_link_shows_a_recording_of_any_host_that_lets_pages_have_it() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (_, sound) = recorded(&folder("linked"));
