@@ -118,7 +118,9 @@ impl Place<'_> {
     fn open_tiles(&self) -> Vec<Tile> {
         let (corner, side) = (tile_of(self.grid.corner(self.cell)), self.grid.cell_tiles());
         let tiles = (0..side).flat_map(|y| (0..side).map(move |x| Tile::new(corner.x + x, corner.y + y)));
-        tiles.filter(|&tile| self.map.tiles().is_open(tile)).collect()
+        let mut open = Vec::with_capacity((side * side) as usize);
+        open.extend(tiles.filter(|&tile| self.map.tiles().is_open(tile)));
+        open
     }
 
     /// This cell's part of so many: over all cells together it is all of them.
