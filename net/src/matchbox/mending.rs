@@ -22,10 +22,10 @@ const AFTER: Duration = Duration::from_millis(500);
 const ALIKE: u32 = 5;
 /// From then on all takes twice as long each time, so often at most.
 const DOUBLINGS_MAX: u32 = 4;
+/// Before one that broke is offered by the end that had answered it.
+const ANSWERED_AFTER: Duration = Duration::from_secs(4);
 /// Before a newcomer's turn comes that cannot be offered one now.
 const TURN_AFTER: Duration = Duration::from_secs(1);
-/// The same for the end that answered it, at first.
-const ANSWERED_AFTER: Duration = Duration::from_secs(4);
 
 #[derive(Debug, Default)]
 pub(super) struct Mending(BTreeMap<PeerId, Attempt>);

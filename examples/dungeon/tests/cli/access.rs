@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use testkit::open_page::OpenPage;
 use testkit::{lacks, tell};
 
+use super::comeback::{door, enter};
 use super::page::{ALONE, PICKS, blank, faulty, serve, stands, view};
 use super::program::{folder, run};
 use super::wrong::picture;
@@ -109,10 +110,9 @@ fn no_button_covers_the_small_map_of_a_phone() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
     page.tools.become_phone();
-    page.tools.go(&format!("{}/#report&name=Ada&hero=mage", url.replace("ws://", "http://")), "");
-    page.tools.until("document.getElementById('form')?.checkVisibility()");
-    page.tools.click("enter");
-    page.tools.until("document.getElementById('curtain').hidden && document.getElementById('life').children.length");
+    page.tools.go(&door(&url, "&name=Ada&hero=mage"), "");
+    enter(&mut page);
+    page.tools.until("document.getElementById('life').children.length");
     picture(&mut page, "phone");
     assert_eq!(page.tools.value(COVERS), false, "the button is out of the map's way");
     page.tools.click("drawer");
@@ -141,10 +141,9 @@ fn a_page_that_shows_all_four_times_as_large_covers_nothing() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
     page.tools.zoom();
-    page.tools.go(&format!("{}/#report&name=Ada&hero=mage", url.replace("ws://", "http://")), "");
-    page.tools.until("document.getElementById('form')?.checkVisibility()");
-    page.tools.click("enter");
-    page.tools.until("document.getElementById('curtain').hidden && document.getElementById('life').children.length");
+    page.tools.go(&door(&url, "&name=Ada&hero=mage"), "");
+    enter(&mut page);
+    page.tools.until("document.getElementById('life').children.length");
     picture(&mut page, "zoomed");
     assert_eq!(page.tools.value(&covering("#life .gauge, #drawer, #skills button")), json!([]));
     page.tools.click("drawer");
