@@ -402,10 +402,8 @@ async function enter(goesOn) {
     leaveStage();
     return trouble(String(sentence));
   }
-  playing = true;
-  tellHands(page);
   began = keptAt = Date.now();
-  ofTab("inside", JSON.stringify({ hash: location.hash, name, hero, began }));
+  plays({ hash: location.hash, name, hero, began });
   keptFiles.clear();
   // What was amiss with the session before is told no more.
   warnings.forEach((_, of) => warn(of, null));
@@ -415,10 +413,15 @@ async function enter(goesOn) {
   requestAnimationFrame(frame);
 }
 
+// It plays as this, which a page that is loaded again goes on with, or no more.
+function plays(as) {
+  playing = as !== null;
+  tellHands(playing ? page : null);
+  ofTab("inside", as && JSON.stringify(as));
+}
+
 function leaveStage() {
-  playing = false;
-  tellHands(null);
-  ofTab("inside", null);
+  plays(null);
   at("stage").hidden = true;
   at("door").hidden = false;
 }
@@ -498,9 +501,7 @@ function over({ sentence, report: text }) {
 }
 
 function ended(sentence, played) {
-  playing = false;
-  tellHands(null);
-  ofTab("inside", null);
+  plays(null);
   tell(sentence);
   at("sentence").textContent = sentence;
   at("played").textContent = played;

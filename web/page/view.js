@@ -68,10 +68,9 @@ function tell(line) {
 
 // Files that were dropped, or chosen.
 async function open(list) {
-  const files = [...list];
-  const read = async (file) => new Uint8Array(await file.arrayBuffer());
-  const bytes = await Promise.all(files.map(read)).catch(() => null);
-  if (bytes) enter(files.map((file) => file.name).join(", "), bytes);
+  const read = async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) });
+  const dropped = await Promise.all([...list].map(read)).catch(() => null);
+  if (dropped) enter(dropped);
   else (about ? amiss : broken)("What was dropped cannot be read: drop recordings, not folders.");
 }
 
@@ -83,16 +82,16 @@ async function recall() {
   const wanted = [...words].filter(([word]) => word === "file" || word === "url");
   if (key) {
     const found = await recalled(key).catch(() => null);
-    if (found) enter(found.file, [found.bytes]);
+    if (found) enter([{ name: found.file, bytes: found.bytes }]);
     else trouble("This browser does not keep that recording any more: drop its file here.");
   } else if (wanted.length) {
     at("loading").hidden = false;
     const fetched = await Promise.all(wanted.map(fetchedOf)).catch((sentence) => sentence);
     at("loading").hidden = true;
     if (typeof fetched === "string") trouble(fetched);
-    else enter(fetched.map(({ name }) => name).join(", "), fetched.map(({ bytes }) => bytes));
+    else enter(fetched);
   } else if (carried.files.length) {
-    enter(carried.files.map(({ name }) => name).join(", "), carried.files.map(({ bytes }) => bytes));
+    enter(carried.files);
   }
 }
 
@@ -114,10 +113,12 @@ async function fetchedOf([word, value]) {
   return { name, bytes: new Uint8Array(bytes) };
 }
 
-async function enter(name, dropped) {
+// Recordings, each `{ name, bytes }`.
+async function enter(brought) {
   trouble(missing ?? "");
   if (missing) return;
   stop();
+  const dropped = brought.map(({ bytes }) => bytes);
   try {
     const page = await loaded;
     at("door").hidden = true;
@@ -130,7 +131,7 @@ async function enter(name, dropped) {
     return broken(typeof error === "string" ? error : `The page could not be loaded (${error.message}): see whether its server still runs, and load it again.`);
   }
   [files, about] = [dropped, undefined];
-  document.title = `${name} · ${capital(game)}`;
+  document.title = `${brought.map(({ name }) => name).join(", ")} · ${capital(game)}`;
   at("name-of-game").textContent = game;
   at("whose").replaceChildren(...all.recordings.map(({ name }, n) => new Option(name, n)));
   at("choice").hidden = all.recordings.length < 2;

@@ -20,13 +20,14 @@ use xxhash_rust::xxh3::xxh3_64;
 /// The file that stands for the folder.
 const INDEX: &str = "index.html";
 
-/// A page loads what this server has, and asks no other host for anything, except that
-/// [`VIEWER`] may. Its clock is a worker of its own text.
+/// A page loads what this server has. Its clock is a worker of its own text. What it may ask is
+/// said with each file.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
-    img-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; \
-    form-action 'none'; frame-ancestors 'none'";
+    img-src 'self' data:; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
 
-/// The file that shows recordings, wherever they are: a link can name one of any host.
+/// The file that shows recordings, wherever they are: a link can name one of any host. It alone may
+/// ask others than this server.
 const VIEWER: &str = "view.html";
 
 /// Of which rules the program is that serves the page.
@@ -93,8 +94,8 @@ impl Pages {
     /// A file, as whoever asks for it can read it, if there is one of that name.
     pub(super) fn file(&self, name: &str, headers: &HeaderMap) -> Option<Response> {
         let file = self.files.get(name)?;
-        let asked = if name == VIEWER { "connect-src 'self' https: http:" } else { "connect-src 'self'" };
-        let policy = POLICY.replace("connect-src 'self'", asked);
+        let others = if name == VIEWER { " https: http:" } else { "" };
+        let policy = format!("{POLICY}; connect-src 'self'{others}");
         let always = [
             (CONTENT_TYPE, file.content_type),
             (ETAG, &file.etag),
