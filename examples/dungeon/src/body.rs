@@ -4,7 +4,7 @@
 
 #![deny(clippy::float_arithmetic)]
 
-use lockstone::sim::{self, EntityId};
+use lockstone::sim::{self, EntityId, Seen};
 use serde::{Deserialize, Serialize};
 
 use crate::hero::Hero;
@@ -74,6 +74,19 @@ impl Body {
     pub fn is_foe(&self) -> bool {
         self.monster().is_some_and(|monster| !monster.is_slain())
     }
+}
+
+/// The nearest of those that are accepted, of several equally near the one with the least id. Of
+/// what is farther than the best so far nothing is asked.
+pub(crate) fn nearest<'w>(
+    seen: impl Iterator<Item = Seen<'w, Body>>,
+    accept: impl Fn(&Seen<'w, Body>) -> bool,
+) -> Option<Seen<'w, Body>> {
+    let key = |seen: &Seen<'w, Body>| (seen.distance_squared(), seen.id);
+    seen.fold(None, |best, next| {
+        let is_nearer = best.is_none_or(|best| key(&next) < key(&best));
+        if is_nearer && accept(&next) { Some(next) } else { best }
+    })
 }
 
 /// What one being or thing does to another. It takes effect when all have thought.

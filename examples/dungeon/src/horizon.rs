@@ -30,7 +30,7 @@ impl Horizon<Dungeon> for DungeonHorizon {
     fn route(&self, _rules: &Dungeon, entity: &Entity<Body>) -> Option<Route> {
         let hero = entity.body.hero().filter(|hero| hero.is_alive())?;
         let (Order::Walk(goal) | Order::Take(_, Some(goal))) = hero.order else { return None };
-        Some(Route { end: center_of(goal.into()), step: hero.stats().step, state: hero.search_rest_before().into() })
+        Some(Route { end: center_of(goal.into()), step: hero.step(), state: hero.search_rest_before().into() })
     }
 
     fn set_out(&self, from: Vec2, route: &Route) -> Walk<Dungeon> {

@@ -5,7 +5,7 @@
 use lockstone::sim::{Angle, Fx, Vec2};
 use serde::{Deserialize, Serialize};
 
-use crate::body::{Body, Effect};
+use crate::body::{Body, Effect, nearest};
 use crate::hero::Hero;
 use crate::map::Map;
 use crate::monsters::Race;
@@ -110,8 +110,8 @@ pub(crate) fn think(map: &Map, me: &mut Projectile, mind: &mut DungeonMind<'_>) 
 
 /// Hits what is near; an orb burns all around.
 fn hit(map: &Map, me: &Projectile, mind: &mut DungeonMind<'_>, here: Vec2) -> bool {
-    let near = mind.actors(GIRTH).chain(mind.props(GIRTH)).filter(|seen| me.may_hit(&seen.body));
-    let Some(first) = near.min_by_key(|seen| (seen.distance_squared(), seen.id)) else { return false };
+    let near = mind.actors(GIRTH).chain(mind.props(GIRTH));
+    let Some(first) = nearest(near, |seen| me.may_hit(&seen.body)) else { return false };
     match me.flight {
         Flight::Arrow { .. } => mind.affect(first, Effect::Hurt { by: me.by, race: me.race }),
         Flight::Orb { .. } => burn(map, me, mind, here),

@@ -3,7 +3,7 @@
 use lockstone::sim::{EntityId, Fx, Mind, PlayerId, Seen, Vec2};
 
 use super::{Event, FALLEN_TICKS, Hero, Order, skill};
-use crate::body::{Body, Effect};
+use crate::body::{Body, Effect, nearest};
 use crate::facts::Fact;
 use crate::loot::{Loot, Ware};
 use crate::map::{Map, Spot, center_of, tile_of};
@@ -150,7 +150,7 @@ fn follow_order(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
             }
         }
         Order::Walk(goal) => {
-            let (here, there, step) = (mind.pos(), center_of(goal.into()), me.stats().step);
+            let (here, there, step) = (mind.pos(), center_of(goal.into()), me.step());
             let progress = me.route.advance(map, &mut mind.scratch.finder, here, there, step);
             if matches!(progress, Progress::Arrived(_)) {
                 me.order = Order::Stand;
@@ -194,7 +194,7 @@ fn take(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>, thing: EntityId, p
         return grasp(me, mind, seen);
     };
     let gone = seen.is_none() && here.within(center_of(spot.into()), SEES_SURELY);
-    let step = me.stats().step;
+    let step = me.step();
     let progress = me.route.advance(map, &mut mind.scratch.finder, here, center_of(spot.into()), step);
     let stuck = matches!(progress, Progress::Arrived(_));
     me.order = if gone || stuck { Order::Stand } else { Order::Take(thing, place) };
@@ -222,7 +222,7 @@ fn grasp(me: &mut Hero, mind: &mut DungeonMind<'_>, seen: Option<Seen<'_, Body>>
 
 fn go(map: &Map, me: &Hero, mind: &mut DungeonMind<'_>, to: Vec2) {
     let here = mind.pos();
-    let next = chase(map, mind.scratch, here, to, me.stats().step);
+    let next = chase(map, mind.scratch, here, to, me.step());
     mind.walk(next);
 }
 
@@ -232,12 +232,10 @@ fn assailant(map: &Map, me: &Hero, mind: &Mind<'_, Dungeon>) -> Option<EntityId>
     let hunts =
         |body: &Body| body.monster().is_some_and(|foe| matches!(foe.mood, Mood::Hunt { prey, .. } if prey == id));
     let comes = |seen: &Seen<'_, Body>| hunts(&seen.body) || here.within(seen.pos, NEXT_FOE);
-    let foes = mind.actors(range).filter(|seen| seen.body.is_foe() && comes(seen) && map.sees(here, seen.pos));
-    foes.min_by_key(|seen| (seen.distance_squared(), seen.id)).map(|seen| seen.id)
+    let strikes_at = |seen: &Seen<'_, Body>| seen.body.is_foe() && comes(seen) && map.sees(here, seen.pos);
+    nearest(mind.actors(range), strikes_at).map(|foe| foe.id)
 }
 
 fn nearest_foe(map: &Map, mind: &Mind<'_, Dungeon>, radius: Fx) -> Option<EntityId> {
-    let here = mind.pos();
-    let foes = mind.actors(radius).filter(|seen| seen.body.is_foe() && map.sees(here, seen.pos));
-    foes.min_by_key(|seen| (seen.distance_squared(), seen.id)).map(|seen| seen.id)
+    nearest(mind.actors(radius), |seen| seen.body.is_foe() && map.sees(mind.pos(), seen.pos)).map(|foe| foe.id)
 }

@@ -168,11 +168,7 @@ impl Hero {
     pub fn stats(&self) -> Stats {
         let class = self.class.measures();
         let level = i32::from(self.level) - 1;
-        let mut sums = [0; AffixKind::ALL.len()];
-        for affix in self.worn.iter().flatten().flat_map(|gear| gear.affixes.iter().flatten()) {
-            sums[affix.kind as usize] += i32::from(affix.value);
-        }
-        let sum = |kind: AffixKind| sums[kind as usize];
+        let sum = |kind| self.worn_sum(kind);
         let base = |slot: Slot| self.worn[slot as usize].map_or(0, |gear| i32::from(gear.base));
         let blow = |n: i32| (n + level * 2 + base(Slot::Weapon)) * (100 + sum(AffixKind::Might)) / 100;
         Stats {
@@ -180,9 +176,21 @@ impl Hero {
             damage: (blow(class.damage.0), blow(class.damage.1)),
             armour: class.armour + level + base(Slot::Armour) + sum(AffixKind::Guard),
             attack_ticks: (class.attack_ticks * 100 / (100 + sum(AffixKind::Haste))).clamp(4, 100) as u8,
-            step: (class.step + class.step * Fx::ratio(sum(AffixKind::Swiftness), 100)).min(Fx::ratio(2, 5)),
+            step: self.step(),
             leech: sum(AffixKind::Leech),
         }
+    }
+
+    /// How far it walks in a tick, in tiles: of its [`stats`](Hero::stats) what every tick asks for.
+    pub fn step(&self) -> Fx {
+        let step = self.class.measures().step;
+        (step + step * Fx::ratio(self.worn_sum(AffixKind::Swiftness), 100)).min(Fx::ratio(2, 5))
+    }
+
+    /// What all that it wears improves this by.
+    fn worn_sum(&self, kind: AffixKind) -> i32 {
+        let affixes = self.worn.iter().flatten().flat_map(|gear| gear.affixes.iter().flatten());
+        affixes.filter(|affix| affix.kind == kind).map(|affix| i32::from(affix.value)).sum()
     }
 
     /// How much experience the next level takes.

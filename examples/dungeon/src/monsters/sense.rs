@@ -3,7 +3,7 @@
 use lockstone::sim::{Fx, Seen, Vec2};
 
 use super::{Monster, Mood, bite};
-use crate::body::Body;
+use crate::body::{Body, nearest};
 use crate::hero::Hero;
 use crate::map::{Map, center_of, tile_of};
 use crate::measures::REACH;
@@ -28,10 +28,10 @@ pub(super) fn prey<'w>(map: &Map, me: &mut Monster, mind: &DungeonMind<'w>) -> O
         Mood::Hunt { prey, .. } => follow(map, me, mind, mind.find(prey).filter(is_prey)),
         Mood::Alarmed => {
             me.mood = Mood::Idle;
-            notice(me, mind.heroes(REACH).filter(is_prey))
+            notice(me, nearest(mind.heroes(REACH), is_prey))
         }
         _ if !looks_around(mind) => None,
-        _ => notice(me, mind.heroes(SIGHT).filter(|seen| is_prey(seen) && map.sees(mind.pos(), seen.pos))),
+        _ => notice(me, nearest(mind.heroes(SIGHT), |hero| is_prey(hero) && map.sees(mind.pos(), hero.pos))),
     }
 }
 
@@ -44,12 +44,12 @@ fn is_prey(seen: &Seen<'_, Body>) -> bool {
     seen.body.hero().is_some_and(Hero::is_prey)
 }
 
-/// The nearest of them becomes the prey.
-fn notice<'w>(me: &mut Monster, heroes: impl Iterator<Item = Seen<'w, Body>>) -> Option<Seen<'w, Body>> {
-    let nearest = heroes.min_by_key(|seen| (seen.distance_squared(), seen.id))?;
-    me.mood = Mood::Hunt { prey: nearest.id, place: tile_of(nearest.pos).into() };
+/// A hero becomes the prey.
+fn notice<'w>(me: &mut Monster, hero: Option<Seen<'w, Body>>) -> Option<Seen<'w, Body>> {
+    let hero = hero?;
+    me.mood = Mood::Hunt { prey: hero.id, place: tile_of(hero.pos).into() };
     me.calm_ticks = 0;
-    Some(nearest)
+    Some(hero)
 }
 
 /// Keeps the place of the prey in mind as long as it is in sight, and forgets it after a while.
