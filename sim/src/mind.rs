@@ -111,6 +111,7 @@ impl<'w, R: Rules> Mind<'w, R> {
     /// the place is free is the rules' business; that it is in a lit cell is the engine's: into the
     /// dark nobody moves.
     #[track_caller]
+    #[inline(always)]
     pub fn walk(&mut self, to: Vec2) {
         self.note(|| Event::Walks { to });
         let step = (to - self.me.pos).clamp_length(self.state.grid.config().stride);

@@ -156,6 +156,7 @@ impl<'w, B: Body> Near<'w, B> {
     }
 
     /// Goes to the next lit cell. False if there is none.
+    #[inline(always)]
     fn enter_next_cell(&mut self) -> bool {
         while let Some(cell) = self.next_cell {
             self.next_cell = self.cells.after(cell);
@@ -212,6 +213,7 @@ impl<'w, B: Body> Near<'w, B> {
         (List::Actors, &content.actors[..self.candidates.end], Some(spots))
     }
 
+    #[inline(always)]
     fn next_here(&mut self) -> Option<Seen<'w, B>> {
         let (list, entities, spots) = self.here();
         let radius_squared = self.radius_squared();
@@ -242,6 +244,7 @@ fn gap_squared(a: Vec2, b: Vec2) -> i64 {
 impl<'w, B: Body> Iterator for Near<'w, B> {
     type Item = Seen<'w, B>;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Seen<'w, B>> {
         loop {
             if !self.candidates.is_empty()

@@ -33,7 +33,7 @@ impl Vec2 {
 
     /// The vector of this direction and length. Its end is within one step and 5e-6 of the length
     /// of the true one.
-    #[inline]
+    #[inline(always)]
     pub const fn from_angle(angle: Angle, length: Fx) -> Vec2 {
         let (x, y) = (angle.plus_quarter().fine_sin(), angle.fine_sin());
         Vec2::new(scaled(length, x, 30), scaled(length, y, 30))

@@ -40,6 +40,7 @@ impl sim::Body for Body {
         }
     }
 
+    #[inline(always)]
     fn is_unchanged(&self, before: &Body) -> bool {
         self == before
     }

@@ -191,7 +191,7 @@ impl TileGrid {
     }
 
     /// The steps that lead on from an open tile: those that a search needs which came by `entered`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn steps(&self, index: usize, entered: Entered) -> Steps {
         let above = self.three_from(index - self.stride() - 1);
         let level = self.three_from(index - 1);

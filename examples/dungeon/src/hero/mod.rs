@@ -181,7 +181,8 @@ impl Hero {
         }
     }
 
-    /// How far it walks in a tick, in tiles: of its [`stats`](Hero::stats) what every tick asks for.
+    /// How far it walks in a tick, in tiles: the one of its [`stats`](Hero::stats) that every tick
+    /// asks for.
     pub fn step(&self) -> Fx {
         let step = self.class.measures().step;
         (step + step * Fx::ratio(self.worn_sum(AffixKind::Swiftness), 100)).min(Fx::ratio(2, 5))

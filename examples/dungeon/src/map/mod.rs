@@ -208,6 +208,7 @@ impl Map {
     }
 
     /// Whether a step of less than a tile stays in the open and cuts no corner.
+    #[inline(always)]
     pub fn passes(&self, from: Vec2, to: Vec2) -> bool {
         let (a, b) = (tile_of(from), tile_of(to));
         let open = |x: i32, y: i32| self.tiles.is_open(Tile::new(x, y));
