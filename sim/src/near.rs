@@ -2,6 +2,8 @@
 //!
 //! Before thinking, the places of all actors that can be seen are copied into one array, cell by
 //! cell: a search reads eight bytes a candidate instead of whole entities.
+//!
+//! Its steps are `inline(always)`, for a page is built with little inlining (`xtask/src/page.rs`).
 
 use alloc::vec::Vec;
 use core::ops::{Deref, Range};

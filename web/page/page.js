@@ -413,7 +413,8 @@ async function enter(goesOn) {
   requestAnimationFrame(frame);
 }
 
-// It plays as this, which a page that is loaded again goes on with, or no more.
+// Notes that it plays, and as what: a page that is loaded again goes on with that. With null it
+// plays no more.
 function plays(as) {
   playing = as !== null;
   tellHands(playing ? page : null);

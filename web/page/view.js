@@ -113,7 +113,7 @@ async function fetchedOf([word, value]) {
   return { name, bytes: new Uint8Array(bytes) };
 }
 
-// Recordings, each `{ name, bytes }`.
+// Shows recordings, each `{ name, bytes }`.
 async function enter(brought) {
   trouble(missing ?? "");
   if (missing) return;

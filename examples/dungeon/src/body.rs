@@ -77,8 +77,8 @@ impl Body {
     }
 }
 
-/// The nearest of those that are accepted, of several equally near the one with the least id. Of
-/// what is farther than the best so far nothing is asked.
+/// The nearest of those that are accepted, of several equally near the one with the least id, where
+/// `Near::nearest` takes the first. What is farther than the best so far is not asked about.
 pub(crate) fn nearest<'w>(
     seen: impl Iterator<Item = Seen<'w, Body>>,
     accept: impl Fn(&Seen<'w, Body>) -> bool,

@@ -20,14 +20,14 @@ use xxhash_rust::xxh3::xxh3_64;
 /// The file that stands for the folder.
 const INDEX: &str = "index.html";
 
-/// A page loads what this server has. Its clock is a worker of its own text. What it may ask is
-/// said with each file.
+/// A page loads what this server has. Its clock is a worker of its own text. Whom it may connect to
+/// depends on the file, and is added there.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
     img-src 'self' data:; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
 /// The file that shows recordings, wherever they are: a link can name one of any host. It alone may
-/// ask others than this server.
+/// connect to others than this server.
 const VIEWER: &str = "view.html";
 
 /// Of which rules the program is that serves the page.
