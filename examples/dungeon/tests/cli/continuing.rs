@@ -43,8 +43,7 @@ fn a_party_whose_processes_were_all_killed_goes_on_with_the_same_heroes() {
 
     // Who came last founds it again, by what it recorded itself, and records on.
     let again = file("again.lksrec");
-    let more = ["--continue", &file("bram.lksrec"), "--record", &again, "--seconds", "12"];
-    let mut bram = bot("Bram", &more);
+    let mut bram = bot("Bram", &["--continue", &file("bram.lksrec"), "--record", &again]);
     until(&mut bram, known);
     // The founder of until now joins, though it brings its own recording along.
     let mut ada = bot("Ada", &["--continue", &file("ada.lksrec"), "--seconds", "3"]);
@@ -53,6 +52,7 @@ fn a_party_whose_processes_were_all_killed_goes_on_with_the_same_heroes() {
     assert!(status.success(), "{report:#}");
     assert_eq!((&report["player"], &report["desyncs"]), (&0.into(), &0.into()), "the same hero: {report:#}");
     assert!(report["checksums_compared"].as_u64() > Some(0), "{report:#}");
+    bram.signal();
     let (status, report) = bram.report();
     assert!(status.success(), "{report:#}");
     assert_eq!(report["player"], 1, "the same hero: {report:#}");
