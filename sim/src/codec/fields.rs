@@ -79,13 +79,6 @@ pub fn fields<T: Serialize + ?Sized>(value: &T) -> Vec<Field> {
     }
 }
 
-/// Says which field of a value has no place in a state.
-#[cold]
-pub(super) fn refuse<T: Serialize + ?Sized>(value: &T) -> ! {
-    fields(value);
-    panic!("no state holds {}: it is not always written alike", type_name::<T>())
-}
-
 /// The fields in which two values differ, in the order of the first one's encoding; then those that
 /// the second has alone.
 pub fn differences(ours: &[Field], theirs: &[Field]) -> Vec<FieldDifference> {

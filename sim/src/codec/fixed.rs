@@ -4,14 +4,18 @@
 //! lengths as u64, variants as u32. It is written out here because every changed entity passes
 //! through it in every tick, and bincode's writer costs five times as much.
 //!
-//! The serializer is passed on by value, so that the place to write to stays in registers
-//! from field to field.
+//! The serializer is passed on by value, so that the place to write to stays in registers from
+//! field to field, and it never fails: behind every field that may fail a compiler takes the next
+//! one for half as likely, so that it calls the last ones of a long value and inlines the first
+//! alone.
 
 use alloc::vec::Vec;
+use core::any::type_name;
 use core::fmt;
+use core::hint::cold_path;
 use serde::ser::{self, Serialize, Serializer as _};
 
-use super::fields::refuse;
+use super::fields::fields;
 
 /// What is reserved first.
 const BYTES_MIN: usize = 256;
@@ -35,7 +39,7 @@ impl Fixed {
     ///
     /// # Panics
     /// If the value holds a float, which has no place in a simulation's state, or a sequence
-    /// of unknown length.
+    /// of unknown length, or if its `Serialize` refuses it.
     #[inline]
     pub fn push<T: Serialize + ?Sized>(&mut self, value: &T) {
         if !self.push_if_room(value) {
@@ -49,16 +53,15 @@ impl Fixed {
         &self.bytes[..self.len]
     }
 
+    /// Whether it was appended. What leaves no room may have been cut.
     #[inline]
     fn push_if_room<T: Serialize + ?Sized>(&mut self, value: &T) -> bool {
-        match value.serialize(Room(&mut self.bytes[self.len..])).map(|Room(left)| left.len()) {
-            Ok(left) => {
-                self.len = self.bytes.len() - left;
-                true
-            }
-            Err(Fault::Full) => false,
-            Err(Fault::Unfit) => refuse(value),
+        let Ok(Room(left)) = value.serialize(Room(&mut self.bytes[self.len..]));
+        let left = left.len();
+        if left > 0 {
+            self.len = self.bytes.len() - left;
         }
+        left > 0
     }
 
     /// Apart from the first attempt: in a loop with it every field of the value would be loaded
@@ -66,49 +69,59 @@ impl Fixed {
     #[cold]
     #[inline(never)]
     fn make_room<T: Serialize + ?Sized>(&mut self, value: &T) {
-        while !self.push_if_room(value) {
-            self.bytes.resize((self.bytes.len() * 2).max(BYTES_MIN), 0);
+        self.bytes.resize((self.bytes.len() * 2).max(BYTES_MIN), 0);
+        if self.push_if_room(value) {
+            return;
         }
+        // Its fields tell how long it is, or which of them has no place in a state.
+        let len = fields(value).last().map_or(0, |field| field.bytes.end);
+        self.bytes.resize(self.len + len + 1, 0);
+        assert!(self.push_if_room(value), "no state holds {}: it is not always written alike", type_name::<T>());
     }
 }
 
-/// Where to write next: the serializer.
+/// Where to write next: the serializer. Once something did not fit, or has no place in a state,
+/// no room is left for all that follows.
 #[derive(Default)]
 struct Room<'a>(&'a mut [u8]);
 
 impl<'a> Room<'a> {
     #[inline]
-    fn put(self, bytes: &[u8]) -> Result<Self, Fault> {
-        let (here, left) = self.0.split_at_mut_checked(bytes.len()).ok_or(Fault::Full)?;
-        here.copy_from_slice(bytes);
-        Ok(Room(left))
+    fn none() -> Self {
+        cold_path();
+        Room::default()
     }
 
     #[inline]
-    fn put_len(self, len: Option<usize>) -> Result<Self, Fault> {
-        self.serialize_u64(len.ok_or(Fault::Unfit)? as u64)
+    fn put(self, bytes: &[u8]) -> Self {
+        let Some((here, left)) = self.0.split_at_mut_checked(bytes.len()) else { return Room::none() };
+        here.copy_from_slice(bytes);
+        Room(left)
+    }
+
+    #[inline]
+    fn put_len(self, len: Option<usize>) -> Result<Self, Never> {
+        match len {
+            Some(len) => self.serialize_u64(len as u64),
+            None => Ok(Room::none()),
+        }
     }
 
     /// One of several parts.
     #[inline]
-    fn part<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Fault> {
+    fn part<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
         *self = value.serialize(core::mem::take(self))?;
         Ok(())
     }
 }
 
-/// Why a value was not written.
+/// Nothing fails: see [`Room`].
 #[derive(Debug, thiserror::Error)]
-enum Fault {
-    #[error("the value holds a float, or a sequence of unknown length")]
-    Unfit,
-    #[error("there is no more room")]
-    Full,
-}
+enum Never {}
 
-impl ser::Error for Fault {
-    fn custom<T: fmt::Display>(_message: T) -> Self {
-        Fault::Unfit
+impl ser::Error for Never {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        panic!("a value cannot be encoded: {message}")
     }
 }
 
@@ -117,8 +130,8 @@ impl ser::Error for Fault {
 macro_rules! numbers {
     ($($method:ident($number:ty) $($byte:ident)*),*) => {
         $(#[inline]
-        fn $method(self, number: $number) -> Result<Self, Fault> {
-            let [$($byte,)* left @ ..] = self.0 else { return Err(Fault::Full) };
+        fn $method(self, number: $number) -> Result<Self, Never> {
+            let [$($byte,)* left @ ..] = self.0 else { return Ok(Room::none()) };
             [$(*$byte),*] = number.to_le_bytes();
             Ok(Room(left))
         })*
@@ -127,7 +140,7 @@ macro_rules! numbers {
 
 impl ser::Serializer for Room<'_> {
     type Ok = Self;
-    type Error = Fault;
+    type Error = Never;
     type SerializeSeq = Self;
     type SerializeTuple = Self;
     type SerializeTupleStruct = Self;
@@ -150,59 +163,59 @@ impl ser::Serializer for Room<'_> {
     );
 
     #[allow(clippy::disallowed_types, reason = "named only to be refused")]
-    fn serialize_f32(self, _value: f32) -> Result<Self, Fault> {
-        Err(Fault::Unfit)
+    fn serialize_f32(self, _value: f32) -> Result<Self, Never> {
+        Ok(Room::none())
     }
 
     #[allow(clippy::disallowed_types, reason = "named only to be refused")]
-    fn serialize_f64(self, _value: f64) -> Result<Self, Fault> {
-        Err(Fault::Unfit)
+    fn serialize_f64(self, _value: f64) -> Result<Self, Never> {
+        Ok(Room::none())
     }
 
     #[inline]
-    fn serialize_bool(self, value: bool) -> Result<Self, Fault> {
+    fn serialize_bool(self, value: bool) -> Result<Self, Never> {
         self.serialize_u8(u8::from(value))
     }
 
-    fn serialize_char(self, value: char) -> Result<Self, Fault> {
-        self.put(value.encode_utf8(&mut [0; 4]).as_bytes())
+    fn serialize_char(self, value: char) -> Result<Self, Never> {
+        Ok(self.put(value.encode_utf8(&mut [0; 4]).as_bytes()))
     }
 
-    fn serialize_str(self, value: &str) -> Result<Self, Fault> {
+    fn serialize_str(self, value: &str) -> Result<Self, Never> {
         self.serialize_bytes(value.as_bytes())
     }
 
-    fn serialize_bytes(self, value: &[u8]) -> Result<Self, Fault> {
-        self.put_len(Some(value.len()))?.put(value)
+    fn serialize_bytes(self, value: &[u8]) -> Result<Self, Never> {
+        Ok(self.put_len(Some(value.len()))?.put(value))
     }
 
     #[inline]
-    fn serialize_none(self) -> Result<Self, Fault> {
+    fn serialize_none(self) -> Result<Self, Never> {
         self.serialize_u8(0)
     }
 
     #[inline]
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Self, Fault> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Self, Never> {
         value.serialize(self.serialize_u8(1)?)
     }
 
     #[inline]
-    fn serialize_unit(self) -> Result<Self, Fault> {
+    fn serialize_unit(self) -> Result<Self, Never> {
         Ok(self)
     }
 
     #[inline]
-    fn serialize_unit_struct(self, _name: &'static str) -> Result<Self, Fault> {
+    fn serialize_unit_struct(self, _name: &'static str) -> Result<Self, Never> {
         Ok(self)
     }
 
     #[inline]
-    fn serialize_unit_variant(self, _name: &'static str, index: u32, _variant: &'static str) -> Result<Self, Fault> {
+    fn serialize_unit_variant(self, _name: &'static str, index: u32, _variant: &'static str) -> Result<Self, Never> {
         self.serialize_u32(index)
     }
 
     #[inline]
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, value: &T) -> Result<Self, Fault> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, value: &T) -> Result<Self, Never> {
         value.serialize(self)
     }
 
@@ -213,22 +226,22 @@ impl ser::Serializer for Room<'_> {
         index: u32,
         _variant: &'static str,
         value: &T,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, Never> {
         value.serialize(self.serialize_u32(index)?)
     }
 
     #[inline]
-    fn serialize_seq(self, len: Option<usize>) -> Result<Self, Fault> {
+    fn serialize_seq(self, len: Option<usize>) -> Result<Self, Never> {
         self.put_len(len)
     }
 
     #[inline]
-    fn serialize_tuple(self, _len: usize) -> Result<Self, Fault> {
+    fn serialize_tuple(self, _len: usize) -> Result<Self, Never> {
         Ok(self)
     }
 
     #[inline]
-    fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Self, Fault> {
+    fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Self, Never> {
         Ok(self)
     }
 
@@ -239,17 +252,17 @@ impl ser::Serializer for Room<'_> {
         index: u32,
         _variant: &'static str,
         _len: usize,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, Never> {
         self.serialize_u32(index)
     }
 
     #[inline]
-    fn serialize_map(self, len: Option<usize>) -> Result<Self, Fault> {
+    fn serialize_map(self, len: Option<usize>) -> Result<Self, Never> {
         self.put_len(len)
     }
 
     #[inline]
-    fn serialize_struct(self, _name: &'static str, _len: usize) -> Result<Self, Fault> {
+    fn serialize_struct(self, _name: &'static str, _len: usize) -> Result<Self, Never> {
         Ok(self)
     }
 
@@ -260,7 +273,7 @@ impl ser::Serializer for Room<'_> {
         index: u32,
         _variant: &'static str,
         _len: usize,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, Never> {
         self.serialize_u32(index)
     }
 
@@ -273,15 +286,15 @@ macro_rules! parts {
     ($($of:ident: $method:ident($($name:ident)?)),*) => {
         $(impl ser::$of for Room<'_> {
             type Ok = Self;
-            type Error = Fault;
+            type Error = Never;
 
             #[inline]
-            fn $method<T: Serialize + ?Sized>(&mut self, $($name: &'static str,)? value: &T) -> Result<(), Fault> {
+            fn $method<T: Serialize + ?Sized>(&mut self, $($name: &'static str,)? value: &T) -> Result<(), Never> {
                 self.part(value)
             }
 
             #[inline]
-            fn end(self) -> Result<Self, Fault> {
+            fn end(self) -> Result<Self, Never> {
                 Ok(self)
             }
         })*
@@ -299,17 +312,17 @@ parts!(
 
 impl ser::SerializeMap for Room<'_> {
     type Ok = Self;
-    type Error = Fault;
+    type Error = Never;
 
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Fault> {
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Never> {
         self.part(key)
     }
 
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Fault> {
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
         self.part(value)
     }
 
-    fn end(self) -> Result<Self, Fault> {
+    fn end(self) -> Result<Self, Never> {
         Ok(self)
     }
 }

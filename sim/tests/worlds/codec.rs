@@ -22,6 +22,29 @@ fn checksums_are_taken_of_the_bytes_that_bincode_writes() {
 }
 
 #[test]
+fn a_value_is_appended_whole_however_much_room_there_is() {
+    for len in 0_u16..1_200 {
+        let (mut ours, values) = (Fixed::default(), (vec![0xab_u8; usize::from(len)], len));
+        ours.push(&values.0);
+        ours.push(&values.1);
+        let theirs = bincode::serde::encode_to_vec(&values, bincode::config::standard().with_fixed_int_encoding());
+        assert_eq!(ours.bytes(), theirs.expect("plain data encodes"), "{len} bytes, and their number");
+    }
+}
+
+#[test]
+#[should_panic(expected = "a value cannot be encoded: the wolf is asleep")]
+fn a_value_that_refuses_to_be_encoded_is_told_in_its_own_words() {
+    struct Wolf;
+    impl Serialize for Wolf {
+        fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(serde::ser::Error::custom("the wolf is asleep"))
+        }
+    }
+    Fixed::default().push(&Wolf);
+}
+
+#[test]
 #[should_panic(expected = "[1] is a float (f32)")]
 fn a_float_in_the_state_is_refused() {
     #[allow(clippy::disallowed_types, reason = "named to be refused")]
