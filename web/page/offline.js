@@ -3,8 +3,8 @@
 
 const CACHE = "page";
 const FILES = [
-  "index.html", "page.css", "icon.svg", "page.js", "beside.js", "hands.js", "keys.js", "servers.js", "sound.js",
-  "store.js", "game.js", "game_bg.wasm",
+  "index.html", "page.css", "icon.svg", "page.js", "beside.js", "hands.js", "keys.js", "link.js", "panel.js",
+  "remembered.js", "servers.js", "sound.js", "store.js", "game.js", "game_bg.wasm",
 ];
 
 self.addEventListener("install", (event) => {

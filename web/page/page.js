@@ -1,11 +1,13 @@
-// The page's own part: what is chosen at the door, what stands beside the picture, what is kept, and
-// the loop. It must never know the game: what it is called and how it is played the program tells.
-// It asks no host but its own.
+// The page's own part: what is chosen at the door, what is kept, and the loop. It must never know
+// the game: what it is called and how it is played the program tells. It asks no host but its own.
 
 import init, { character, game, panicked, recordings, sound } from "./game.js";
-import { at, bars, calm, capital, fitted, lacksForAny, lines } from "./beside.js";
-import { openDrawer, tellHands } from "./hands.js";
+import { at, calm, capital, fitted, lacksForAny, lines } from "./beside.js";
+import { tellHands } from "./hands.js";
 import { keysOf, learn, signOf, skills } from "./keys.js";
+import { asked, invitation, newRoom } from "./link.js";
+import { write } from "./panel.js";
+import { comesBackTo, drawn, inside, known, own, remembers } from "./remembered.js";
 import { answering } from "./servers.js";
 import { listen, play } from "./sound.js";
 import { forget, keep, kept } from "./store.js";
@@ -16,8 +18,6 @@ const KEEP_MS = 20_000;
 const HERO_BYTES = 1 << 16;
 // No name is longer.
 const NAME_BYTES = 64;
-// A page that is loaded again waits so long until the one before has given up its player's key.
-const RELEASED_MS = 10_000;
 
 let page; // The game's page, once it is loaded.
 let about; // What it tells of itself.
@@ -28,71 +28,6 @@ let began; // When, which names its recordings.
 let keptAt = 0;
 
 // ---- What is kept in this browser
-
-// In `localStorage`, or for a reload of exactly this tab in `sessionStorage`. Storage may be
-// forbidden: then nothing is remembered.
-function remembered(storage, key, value) {
-  try {
-    if (value === undefined) return globalThis[storage].getItem(`lockstone.${key}`);
-    if (value === null) globalThis[storage].removeItem(`lockstone.${key}`);
-    else globalThis[storage].setItem(`lockstone.${key}`, value);
-  } catch { /* As if it were empty. */ }
-  return null;
-}
-
-const known = (key, value) => remembered("localStorage", key, value);
-const ofTab = (key, value) => remembered("sessionStorage", key, value);
-
-// Whether it remembers anything.
-function remembers() {
-  known("remembers", "1");
-  return known("remembers") === "1";
-}
-
-// What a reload of this tab comes back to: the link, as whom, and when that began.
-function inside() {
-  try {
-    return JSON.parse(ofTab("inside"));
-  } catch {
-    return null;
-  }
-}
-
-function drawn(bytes) {
-  const digits = crypto.getRandomValues(new Uint8Array(bytes));
-  return Array.from(digits, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-const isKey = (digits) => /^[0-9a-f]{64}$/.test(digits ?? "");
-
-// The player's key. Of several tabs one has it and the kept heroes, as far as the browser can tell:
-// two of the same key would be one player. A tab that is loaded again has the key that it had, once
-// the browser has done with the page before.
-async function identity() {
-  let digits = known("identity");
-  if (!isKey(digits)) known("identity", (digits = drawn(32)));
-  if (!navigator.locks) return { digits, isMine: true };
-  const before = ofTab("identity");
-  if (inside() && isKey(before) && before !== digits && (await locked(before, RELEASED_MS))) return { digits: before, isMine: false };
-  const isMine = await locked("identity", before === digits ? RELEASED_MS : 0);
-  if (!isMine) await locked((digits = drawn(32)), 0);
-  ofTab("identity", digits);
-  return { digits, isMine };
-}
-
-// Has what is called so for as long as the page lives, if nobody else has it when it was waited for
-// so long.
-function locked(name, patience) {
-  return new Promise((resolve) => {
-    const forAsLongAsThePageLives = new Promise(() => {});
-    const options = patience ? { signal: AbortSignal.timeout(patience) } : { ifAvailable: true };
-    navigator.locks.request(`lockstone.${name}`, options, (lock) => {
-      resolve(lock !== null);
-      return lock ? forAsLongAsThePageLives : undefined;
-    }).catch(({ name }) => resolve(name !== "TimeoutError"));
-  });
-}
-const own = identity();
 
 // The hero of a class that is kept, with its level and all that it carries.
 const placeOf = (hero) => `character.${about.name}.${hero}`;
@@ -152,39 +87,6 @@ async function showKept() {
 }
 
 const chosen = () => new FormData(at("form")).get("hero");
-
-// ---- The link: `#room=NAME&key=KEY`, and `relay` or `rollback` for other kinds of sessions
-
-function asked() {
-  const words = new URLSearchParams(location.hash.slice(1));
-  // What is no number is as if it were not there.
-  const number = (name) => (/^\d{1,9}$/.test(words.get(name)) ? Number(words.get(name)) : null);
-  const room = words.get("room") ?? "";
-  return {
-    kind: !room ? "solo" : words.has("relay") ? "relay" : words.has("rollback") ? "rollback" : "party",
-    room,
-    key: words.get("key"),
-    stun: words.getAll("stun"),
-    turn: words.get("turn"),
-    turn_user: words.get("turn-user"),
-    turn_password: words.get("turn-password"),
-    peers: number("peers"),
-    name: words.get("name"),
-    hero: words.get("hero"),
-    seed: number("seed"),
-    bot: words.has("bot"),
-    keeps: words.has("keeps") && words.has("report"),
-    seconds: number("seconds"),
-    until: number("until"),
-    reports: words.has("report"),
-  };
-}
-
-function newRoom() {
-  const letters = "23456789abcdefghijkmnpqrstuvwxyz";
-  const drawn = crypto.getRandomValues(new Uint8Array(13));
-  return `hall-${Array.from(drawn, (byte) => letters[byte % 32]).join("")}`;
-}
 
 // ---- The door
 
@@ -372,7 +274,7 @@ async function enter(goesOn) {
     name,
     hero,
     signal: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}`,
-    join: words.room ? location.href.replace(/&(name|hero|bot|keeps|seconds|until|report|seed)(=[^&]*)?/g, "") : null,
+    join: words.room ? invitation() : null,
     seed: words.seed ?? crypto.getRandomValues(new Uint32Array(1))[0],
     identity: words.bot ? drawn(32) : digits,
     companion: !words.room && !words.bot && at("companion").checked,
@@ -418,7 +320,7 @@ async function enter(goesOn) {
 function plays(as) {
   playing = as !== null;
   tellHands(playing ? page : null);
-  ofTab("inside", as && JSON.stringify(as));
+  comesBackTo(as);
 }
 
 function leaveStage() {
@@ -467,7 +369,7 @@ function frame() {
   requestAnimationFrame(frame);
   round(!document.hidden);
   const panel = page?.panel();
-  if (panel) write(JSON.parse(panel));
+  if (panel) write(JSON.parse(panel), about.name, entry.room);
 }
 
 function round(isFrame) {
@@ -624,44 +526,6 @@ async function listKept() {
   }));
 }
 
-// ---- Beside the picture
-
-function write({ phase, shows, gauges, skills, notes, lists, told, rows, join, sound }) {
-  at("curtain").hidden = shows;
-  at("curtain").textContent = shows ? "" : `${capital(phase)} ...`;
-  document.title = shows ? `${capital(about.name)}${entry.room ? ` · ${entry.room}` : ""}` : `${capital(phase)} ...`;
-  bars(at("gauges"), gauges);
-  bars(at("life"), gauges.slice(0, 2));
-  skills.forEach(showReady);
-  lines(at("notes"), notes.map((text) => [text]));
-  // Who asks for what the hero carries wants to see it, where that is in the drawer.
-  if (lists && !at("notes").classList.contains("lists") && at("drawer").offsetParent) openDrawer(true);
-  at("notes").classList.toggle("lists", lists);
-  lines(at("news"), told.flat().slice(-14).map((text) => [text]));
-  hear(told.flat());
-  lines(at("rows"), rows.map((row) => [row.left, row.tone, row.right, row.right_tone]));
-  showSound(sound);
-  at("invite").hidden = !join;
-  if (join && at("link").value !== join) at("link").value = join;
-}
-
-// Whether sound is on, which the next session begins with, too.
-function showSound(isOn) {
-  if (at("sound").getAttribute("aria-pressed") === String(isOn)) return;
-  at("sound").setAttribute("aria-pressed", isOn);
-  known("sound", isOn ? "on" : "off");
-}
-
-// How near a skill is to ready, on its button, which is called as it is.
-function showReady({ key, name, percent, count }) {
-  const button = at("skills").querySelector(`[data-key="${key}"]`);
-  if (!button) return;
-  button.style.setProperty("--ready", percent / 100);
-  button.classList.toggle("rests", percent < 100);
-  const [words, told] = [button.firstChild, `${name}${count === null ? "" : ` ${count}`} `];
-  if (words.data !== told) words.data = told;
-}
-
 // ---- The picture's size
 
 function fit() {
@@ -671,18 +535,6 @@ function fit() {
 
 new ResizeObserver(fit).observe(at("picture"));
 window.addEventListener("resize", fit);
-
-// Where the panel is hidden, what happened is shown over the picture for a while.
-const HEARD_MS = 6_000;
-let heard = [];
-let toldBefore = [];
-
-function hear(told) {
-  const [now, fresh] = [Date.now(), told.filter((text) => !toldBefore.includes(text))];
-  toldBefore = told;
-  heard = [...heard, ...fresh.map((text) => ({ text, until: now + HEARD_MS }))].slice(-3);
-  lines(at("heard"), heard.filter(({ until }) => until > now).map(({ text }) => [text]));
-}
 
 // ---- Buttons
 

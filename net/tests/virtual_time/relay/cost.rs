@@ -35,9 +35,7 @@ fn rates(scene: &mut Scene, time: Duration, permille: u64) -> (u64, u64, f64) {
 
 fn scene(storm: storm::Weather, replicas: usize) -> Scene {
     let mut scene = Scene::new(1, storm, RelaySettings::default(), Weather::clear(ms(40)));
-    for _ in 0..replicas {
-        scene.enter();
-    }
+    scene.enter_many(replicas);
     scene.run_until(secs(5));
     assert_eq!(scene.playing(), replicas);
     scene

@@ -15,9 +15,7 @@ fn line() -> Weather {
 #[test]
 fn cores_equal_the_whole_world_at_every_tick() {
     let mut scene = Scene::new(1, STORM, RelaySettings::default(), line());
-    for _ in 0..12 {
-        scene.enter();
-    }
+    scene.enter_many(12);
     scene.run_until(secs(3));
     assert_eq!(scene.playing(), 12);
     scene.play(secs(60), 30);

@@ -34,9 +34,7 @@ fn nothing_outside_of_core_and_halo_is_told() {
     let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
     let line = Weather { jitter: ms(20), loss_permille: 50, ..Weather::clear(ms(40)) };
     let mut scene = Scene::new(3, STORM, settings.clone(), line);
-    for _ in 0..12 {
-        scene.enter();
-    }
+    scene.enter_many(12);
     scene.run_until(secs(3));
     scene.play(secs(30), 30);
     let (checked, replicas) = assert_all_concerned(&scene, &settings);

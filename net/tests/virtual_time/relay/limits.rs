@@ -13,9 +13,7 @@ use testkit::storm;
 
 fn scene(seed: u64, settings: RelaySettings, replicas: usize) -> Scene {
     let mut scene = Scene::new(seed, STORM, settings, Weather::clear(ms(30)));
-    for _ in 0..replicas {
-        scene.enter();
-    }
+    scene.enter_many(replicas);
     scene.run_until(secs(3));
     scene
 }
